@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 use crate::cmd::{
     bench, bench_compare, decode, exchange, feed, generate, order, ping, pong, rds_stress, report,
-    stat, t2t, trader,
+    run, stat, t2t, trader,
 };
 use crate::harness::child_protocol::ChildArgs;
 use crate::harness::usage;
@@ -47,6 +47,8 @@ enum Command {
     Pong(pong::PongArgs),
     /// Exchange messages between many reliable datagram sockets of two hosts, and verify them
     RdsStress(rds_stress::RdsStressArgs),
+    /// Run an unmodified program with its UDP sockets over AF_XDP
+    Run(run::RunCommandArgs),
     /// Write a page with charts from results files
     Report(report::ReportArgs),
     BenchCompare(bench_compare::CompareArgs),
@@ -100,6 +102,7 @@ pub fn run() -> ExitCode {
         Command::Ping(arguments) => ping::run(&arguments),
         Command::Pong(arguments) => pong::run(&arguments),
         Command::RdsStress(arguments) => rds_stress::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
         Command::PingSockperf(arguments) => ping::sockperf_check::run(&arguments),
         Command::PingPing(arguments) => ping::child::run(&arguments),
         Command::PingPong(arguments) => pong::child::run(&arguments),

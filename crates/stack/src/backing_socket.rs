@@ -27,12 +27,29 @@ pub(crate) fn is_backing_socket(cookie: u64) -> bool {
     COOKIES.lock().unwrap_or_else(PoisonError::into_inner).contains(&cookie)
 }
 
+/// The cookie of a backing socket, listed while this value exists.
+#[derive(Debug)]
+pub(crate) struct ListedCookie(u64);
+
+impl ListedCookie {
+    pub(crate) fn new(cookie: u64) -> Self {
+        COOKIES.lock().unwrap_or_else(PoisonError::into_inner).insert(cookie);
+        Self(cookie)
+    }
+}
+
+impl Drop for ListedCookie {
+    fn drop(&mut self) {
+        COOKIES.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
 /// A kernel UDP socket.
 #[derive(Debug)]
 pub(crate) struct BackingSocket {
     descriptor: ForkGuardedFd,
     is_ipv4: bool,
-    cookie: u64,
+    _cookie: ListedCookie,
 }
 
 /// A datagram received through the kernel.
@@ -58,9 +75,8 @@ impl BackingSocket {
         socket.set_nonblocking(true)?;
         socket.set_reuse_address(options.reuse_address)?;
         socket.set_broadcast(options.broadcast)?;
-        let cookie = socket.cookie()?;
-        COOKIES.lock().unwrap_or_else(PoisonError::into_inner).insert(cookie);
-        let this = Self { descriptor, is_ipv4, cookie };
+        let cookie = ListedCookie::new(socket.cookie()?);
+        let this = Self { descriptor, is_ipv4, _cookie: cookie };
         if let Some(bytes) = options.receive_buffer {
             this.set_receive_buffer(bytes)?;
         }
@@ -216,12 +232,6 @@ impl BackingSocket {
         // SAFETY: the kernel filled the header in.
         let destination = unsafe { destination(&header) };
         Ok(Some(KernelDatagram { length, source, destination }))
-    }
-}
-
-impl Drop for BackingSocket {
-    fn drop(&mut self) {
-        COOKIES.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.cookie);
     }
 }
 

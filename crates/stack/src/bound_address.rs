@@ -15,8 +15,8 @@ pub(crate) struct BoundAddress {
 }
 
 impl BoundAddress {
-    pub(crate) fn new(local: SocketAddr) -> Self {
-        Self { local, remote: None, entries: Vec::new() }
+    pub(crate) fn new(local: SocketAddr, remote: Option<SocketAddr>) -> Self {
+        Self { local, remote, entries: Vec::new() }
     }
 
     /// Returns `true` if the filter redirects traffic for the socket.
@@ -94,8 +94,8 @@ mod tests {
 
     fn wanted(local: &str, remote: Option<&str>) -> Vec<String> {
         let addresses = ["10.0.0.1", "10.0.0.9", "fd00::1"].map(|address| address.parse().unwrap());
-        let mut bound = BoundAddress::new(local.parse().unwrap());
-        bound.remote = remote.map(|remote| remote.parse().unwrap());
+        let remote = remote.map(|remote| remote.parse().unwrap());
+        let bound = BoundAddress::new(local.parse().unwrap(), remote);
         let entry = |entry: &Entry| match entry {
             Entry::Local { local, .. } => local.to_string(),
             Entry::Flow { local, remote, .. } => format!("{local} {remote}"),

@@ -112,14 +112,16 @@ impl ControlPlane {
         self.events.pop_front()
     }
 
-    /// Adds a socket and redirects its traffic. Returns `true` if any traffic is redirected.
+    /// Adds a socket and redirects its traffic, that of one peer only if it is connected. Returns
+    /// `true` if any traffic is redirected.
     pub(crate) fn add(
         &mut self,
         data_plane: &DataPlane,
         id: SocketId,
         local: SocketAddr,
+        remote: Option<SocketAddr>,
     ) -> io::Result<bool> {
-        let mut bound = BoundAddress::new(local);
+        let mut bound = BoundAddress::new(local, remote);
         bound
             .update_entries(&data_plane.interface, &mut self.entries, &self.addresses)
             .map_err(filter_error)?;
@@ -316,6 +318,11 @@ impl ControlPlane {
             }
             Change::Link(_) | Change::Addresses(_) | Change::Neighbor { .. } => Ok(false),
         }
+    }
+
+    /// Returns `true` if the kernel routes datagrams to the address over the interface.
+    pub(crate) fn routes_to(&mut self, interface: u32, to: IpAddr) -> bool {
+        self.netlink.route(to, None, None).is_ok_and(|route| route.interface == interface)
     }
 
     fn read_link(&mut self, shared: &SharedState) -> io::Result<bool> {

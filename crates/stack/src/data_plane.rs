@@ -89,9 +89,19 @@ impl DataPlane {
         })
     }
 
-    pub(crate) fn attach_socket(&mut self, id: SocketId, readiness: Arc<Readiness>) {
-        self.udp_queues[id.index() as usize] =
-            Some(ReceiveQueue::new(self.queue_budget, readiness));
+    /// Returns the most items that one socket can leave unread of what may be queued now.
+    pub(crate) fn queue_capacity(&self) -> usize {
+        self.queue_budget / 2 + 1
+    }
+
+    /// Adds a socket's receive queue, with memory for `capacity` datagrams; beyond it grows.
+    pub(crate) fn attach_socket(
+        &mut self,
+        id: SocketId,
+        capacity: usize,
+        readiness: Arc<Readiness>,
+    ) {
+        self.udp_queues[id.index() as usize] = Some(ReceiveQueue::new(capacity, readiness));
     }
 
     /// Removes a socket's receive queue and releases its frames.
@@ -104,7 +114,7 @@ impl DataPlane {
     }
 
     pub(crate) fn attach_raw(&mut self, ether_type: u16, readiness: Arc<Readiness>) {
-        self.raw_queues.push((ether_type, ReceiveQueue::new(self.queue_budget, readiness)));
+        self.raw_queues.push((ether_type, ReceiveQueue::new(self.queue_capacity(), readiness)));
     }
 
     pub(crate) fn detach_raw(&mut self, ether_type: u16) {

@@ -8,9 +8,11 @@
 //!   same address and memberships. It owns the port, answers for it, reports groups, receives ICMP
 //!   errors, and carries fragments, broadcast, loopback and traffic of other interfaces.
 //!   [`UdpSocket::receive`] delivers both as one stream.
+//! - [`AdoptedSocket`]: the same for a kernel socket that the caller keeps: only the datagrams that
+//!   bypass the kernel, at no descriptor.
 //! - [`RawFrames`]: whole frames of one EtherType, of a stack or of a dedicated interface.
 //! - [`TcpSocket`]: an established connection, taken over from the kernel and handed back to the
-//!   same descriptor ([`Stack::adopt`]).
+//!   same descriptor ([`Stack::adopt_tcp`]).
 //! - [`Poller`]: polls many sockets with one call.
 //!
 //! The kernel keeps routes, neighbors, addresses and group members. A watcher thread follows their
@@ -75,6 +77,7 @@
 //! |---|---|
 //! | `stack.rs` | [`Stack`] and the state that its sockets share |
 //! | `udp_socket.rs`, `udp_socket/` | [`UdpSocket`]: bind, connect, join; receive, send, wait, frames |
+//! | `adopted_socket.rs` | [`AdoptedSocket`]: the traffic of a kernel socket of the caller |
 //! | `raw_frames.rs`, `raw_frames/` | [`RawFrames`] of a dedicated interface or of a stack |
 //! | `tcp.rs`, `tcp/` | [`TcpSocket`]: takeover, handback, frames of connections |
 //! | `poller.rs`, `readiness.rs` | [`Poller`]; readiness of sockets, epoll |
@@ -100,6 +103,7 @@
 //! `unsafe` is allowed in this crate, for system calls and for the engine's memory. Each block is
 //! documented.
 
+mod adopted_socket;
 mod backing_socket;
 mod bound_address;
 mod control_plane;
@@ -123,11 +127,12 @@ mod tcp;
 mod udp_socket;
 mod watcher;
 
+pub use adopted_socket::{AdoptedSocket, Adoption};
 pub use destination::Destination;
 pub use error::StackError;
 pub use hairpin_xdp::{
     InterfaceError, InterfaceSettings, Mode, Packet, ReceiveStamps, Stamp, StampSource,
-    UmemSettings,
+    UmemSettings, is_internal_descriptor,
 };
 pub use neighbors::Neighbors;
 pub use path_event::{FallbackReason, PathEvent};

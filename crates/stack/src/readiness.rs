@@ -11,7 +11,7 @@ use hairpin_xdp::{ForkGuardedFd, Socket};
 /// frame for it off the rings, or its backing socket has something.
 #[derive(Debug)]
 pub(crate) struct Readiness {
-    event: ForkGuardedFd,
+    wake: Wake,
     /// `true` if a thread may wait for the event: not while its owner spins.
     waited_on: AtomicBool,
     signaled: AtomicBool,
@@ -21,16 +21,43 @@ pub(crate) struct Readiness {
     kernel_pending: AtomicBool,
 }
 
+/// How a readiness wakes the threads that wait for it.
+#[derive(Debug)]
+enum Wake {
+    /// An eventfd(2), for a socket that waits on descriptors of its own.
+    Event(ForkGuardedFd),
+    /// A function of the owner, which wakes the owner's sleeping threads. It needs no descriptor.
+    Call(fn()),
+}
+
 impl Readiness {
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self {
-            event: new_event()?,
+        Ok(Self::with(Wake::Event(new_event()?)))
+    }
+
+    /// Creates a readiness that wakes waiters by a call. The function must be quick and take no
+    /// lock of the stack: it runs under the lock of the data plane.
+    pub(crate) fn with_call(wake: fn()) -> Self {
+        Self::with(Wake::Call(wake))
+    }
+
+    fn with(wake: Wake) -> Self {
+        Self {
+            wake,
             waited_on: AtomicBool::new(true),
             signaled: AtomicBool::new(false),
             has_frames: AtomicBool::new(false),
             // The first receive finds what arrived before any poll.
             kernel_pending: AtomicBool::new(true),
-        })
+        }
+    }
+
+    /// Returns the descriptor that is readable while the readiness is signaled.
+    pub(crate) fn event(&self) -> Option<BorrowedFd<'_>> {
+        match &self.wake {
+            Wake::Event(event) => Some(event.as_fd()),
+            Wake::Call(_) => None,
+        }
     }
 
     pub(crate) fn set_has_waiters(&self, has_waiters: bool) {
@@ -45,8 +72,15 @@ impl Readiness {
     #[inline]
     pub(crate) fn signal(&self) {
         self.has_frames.store(true, Ordering::Release);
-        if self.waited_on.load(Ordering::Relaxed) && !self.signaled.swap(true, Ordering::AcqRel) {
-            signal_event(self.event.as_fd());
+        match &self.wake {
+            Wake::Event(event) => {
+                if self.waited_on.load(Ordering::Relaxed)
+                    && !self.signaled.swap(true, Ordering::AcqRel)
+                {
+                    signal_event(event.as_fd());
+                }
+            }
+            Wake::Call(wake) => wake(),
         }
     }
 
@@ -55,7 +89,9 @@ impl Readiness {
     pub(crate) fn clear(&self) {
         self.has_frames.store(false, Ordering::Relaxed);
         if self.signaled.load(Ordering::Acquire) {
-            clear_event(self.event.as_fd());
+            if let Some(event) = self.event() {
+                clear_event(event);
+            }
             self.signaled.store(false, Ordering::Release);
         }
     }
@@ -81,12 +117,6 @@ impl Readiness {
     pub(crate) fn take_kernel_pending(&self) -> bool {
         self.kernel_pending.load(Ordering::Relaxed)
             && self.kernel_pending.swap(false, Ordering::AcqRel)
-    }
-}
-
-impl AsFd for Readiness {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.event.as_fd()
     }
 }
 
@@ -120,6 +150,11 @@ impl Epoll {
         // SAFETY: the call takes integers only.
         let open = || owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) });
         ForkGuardedFd::from_fn(open).map(Self)
+    }
+
+    /// Adds the event of a readiness, if it has one.
+    pub(crate) fn add_readiness(&self, readiness: &Readiness, token: u64) -> io::Result<()> {
+        readiness.event().map_or(Ok(()), |event| self.add(event, libc::EPOLLIN, token))
     }
 
     pub(crate) fn add(&self, fd: BorrowedFd<'_>, events: i32, token: u64) -> io::Result<()> {

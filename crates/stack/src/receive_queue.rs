@@ -22,13 +22,15 @@ pub(crate) struct QueuedDatagram {
 pub(crate) struct ReceiveQueue<T> {
     items: VecDeque<T>,
     dropped: u64,
+    /// The number of items ever queued.
+    queued: u64,
     pub(crate) readiness: Arc<Readiness>,
 }
 
 impl<T> ReceiveQueue<T> {
-    /// Creates a queue with memory for all that one socket can leave unread of `budget`.
-    pub(crate) fn new(budget: usize, readiness: Arc<Readiness>) -> Self {
-        Self { items: VecDeque::with_capacity(budget / 2 + 1), dropped: 0, readiness }
+    /// Creates a queue with memory for `capacity` items.
+    pub(crate) fn new(capacity: usize, readiness: Arc<Readiness>) -> Self {
+        Self { items: VecDeque::with_capacity(capacity), dropped: 0, queued: 0, readiness }
     }
 
     /// Returns `true` if another item fits, where all sockets together may queue `budget` more.
@@ -44,6 +46,7 @@ impl<T> ReceiveQueue<T> {
     #[inline]
     pub(crate) fn push(&mut self, item: T) {
         self.items.push_back(item);
+        self.queued += 1;
     }
 
     #[inline]
@@ -59,6 +62,10 @@ impl<T> ReceiveQueue<T> {
     /// Counts a datagram dropped because the queue was full.
     pub(crate) fn record_drop(&mut self) {
         self.dropped += 1;
+    }
+
+    pub(crate) fn queued(&self) -> u64 {
+        self.queued
     }
 
     pub(crate) fn dropped(&self) -> u64 {

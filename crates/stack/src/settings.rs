@@ -3,15 +3,28 @@
 use hairpin_xdp::InterfaceSettings;
 
 /// The configuration of a [`Stack`](crate::Stack).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StackSettings {
     /// The interface: mode, memory, rings, receive timestamps.
     pub interface: InterfaceSettings,
+    /// The most sockets: 1 to 65,536. Each takes about 400 bytes of the engine's memory.
+    pub sockets: u32,
     /// Turns a fallback to the kernel into an error.
     pub strict: bool,
     /// Skips checksum validation of received frames. `None`: only on a veth, whose kernel peer
     /// leaves checksums incomplete.
     pub trusts_checksums: Option<bool>,
+}
+
+impl Default for StackSettings {
+    fn default() -> Self {
+        Self {
+            interface: InterfaceSettings::default(),
+            sockets: 1_024,
+            strict: false,
+            trusts_checksums: None,
+        }
+    }
 }
 
 /// The options of a [`UdpSocket`](crate::UdpSocket); the defaults are Linux's.

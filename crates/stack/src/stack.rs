@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::ops::Deref;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -19,12 +20,10 @@ use crate::groups::GroupUpdate;
 use crate::tcp::TcpTable;
 use crate::watcher::{self, EventSource};
 use crate::{
-    PathEvent, RawFrames, SocketOptions, StackError, StackSettings, TcpCounters, TcpSocket,
-    UdpSocket,
+    AdoptedSocket, Adoption, PathEvent, RawFrames, SocketOptions, StackError, StackSettings,
+    TcpCounters, TcpSocket, UdpSocket,
 };
 
-/// The most sockets of a stack.
-const SOCKETS: u32 = 1_024;
 /// The most addresses of its interface.
 const ADDRESSES: u32 = 256;
 /// The most memberships of all sockets, and the most sources of these.
@@ -98,7 +97,7 @@ impl Stack {
         let engine = Settings {
             devices: 1,
             addresses: ADDRESSES,
-            sockets: SOCKETS,
+            sockets: settings.sockets,
             memberships: MEMBERSHIPS,
             sources: MEMBERSHIPS,
             seed: watcher::random(),
@@ -143,6 +142,14 @@ impl Stack {
         UdpSocket::bind(&self.owner, local, options)
     }
 
+    /// Redirects the traffic of a kernel UDP socket that the caller keeps and reads itself.
+    ///
+    /// # Errors
+    /// See [`AdoptedSocket`].
+    pub fn adopt_udp(&self, adoption: &Adoption) -> io::Result<AdoptedSocket> {
+        AdoptedSocket::new(&self.owner, adoption)
+    }
+
     /// Opens raw frames of an EtherType.
     ///
     /// # Errors
@@ -156,7 +163,7 @@ impl Stack {
     ///
     /// # Errors
     /// The kernel's, if the socket is not connected or no descriptor is left.
-    pub fn adopt(&self, stream: TcpStream) -> io::Result<TcpSocket> {
+    pub fn adopt_tcp(&self, stream: TcpStream) -> io::Result<TcpSocket> {
         TcpSocket::new(&self.owner, stream)
     }
 
@@ -189,6 +196,34 @@ impl Stack {
     #[must_use]
     pub fn has_address(&self, address: IpAddr) -> bool {
         self.owner.control_plane().has_address(address)
+    }
+
+    /// Returns `true` if the kernel routes datagrams to the address over the interface.
+    #[must_use]
+    pub fn routes_to(&self, address: IpAddr) -> bool {
+        self.owner.control_plane().routes_to(self.owner.interface, address)
+    }
+
+    /// Returns the descriptors that are readable while a frame is on a ring: one per queue, valid
+    /// as long as the stack.
+    #[must_use]
+    pub fn receive_descriptors(&self) -> Vec<RawFd> {
+        let data_plane = self.owner.data_plane();
+        data_plane.interface.sockets().iter().map(|socket| socket.as_fd().as_raw_fd()).collect()
+    }
+
+    /// Takes frames off the rings and queues them for their sockets. Returns `true` if the rings
+    /// are empty.
+    ///
+    /// # Errors
+    /// The kernel's; `ENODEV` after the interface was removed.
+    #[inline]
+    pub fn poll(&self) -> io::Result<bool> {
+        if self.owner.rings_are_idle() {
+            return Ok(true);
+        }
+        self.owner.check()?;
+        self.owner.poll_rings(&mut self.owner.data_plane(), Reader::Any, usize::MAX)
     }
 
     /// Returns the interface's index.

@@ -1,9 +1,10 @@
 //! A UDP socket that bypasses the kernel where possible.
 
-mod frames;
+pub(crate) mod frames;
 mod receive;
 mod send;
 mod wait;
+mod xdp_half;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -21,9 +22,9 @@ use crate::destination::{self, Destination};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, unsupported};
 use crate::{FallbackReason, PathEvent, SocketOptions, watcher};
-use frames::SocketFrames;
 pub use receive::{Meta, Received};
 use send::RECENT;
+pub(crate) use xdp_half::XdpHalf;
 
 /// A UDP socket of a [`Stack`](crate::Stack).
 ///
@@ -31,20 +32,13 @@ use send::RECENT;
 /// does not read loses datagrams beyond its queue, a quarter of the stack's frames
 /// ([`dropped`](Self::dropped)).
 pub struct UdpSocket {
-    shared: Arc<Owner>,
-    id: SocketId,
-    /// The transmit queue.
-    queue: u32,
+    xdp: XdpHalf,
     token: u64,
     backing: BackingSocket,
-    readiness: Arc<Readiness>,
     local: SocketAddr,
     peer: Option<Box<Destination>>,
     groups: HashSet<IpAddr>,
     options: SocketOptions,
-    frames: SocketFrames,
-    /// `true` if the queue was empty after the last receive.
-    is_empty: bool,
     /// The buffer for datagrams through the kernel.
     buffer: Box<[u8]>,
     recent: Vec<Destination>,
@@ -62,7 +56,7 @@ impl UdpSocket {
         let readiness = Arc::new(Readiness::new()?);
         let epoll = Epoll::new()?;
         epoll.add(backing.as_fd(), libc::EPOLLIN, 0)?;
-        epoll.add(readiness.as_fd(), libc::EPOLLIN, 0)?;
+        epoll.add_readiness(&readiness, 0)?;
         let mut control_plane = shared.control_plane();
         let mut data_plane = shared.data_plane();
         epoll.watch(data_plane.interface.sockets(), true)?;
@@ -72,33 +66,29 @@ impl UdpSocket {
         let token = watcher::FIRST_SOCKET_TOKEN + u64::from(id.index());
         let address = destination::to_engine_address(local);
         let bound = engine.with(|engine| engine.bind(id, address)).map_err(engine_error);
-        data_plane.attach_socket(id, Arc::clone(&readiness));
+        let capacity = data_plane.queue_capacity();
+        data_plane.attach_socket(id, capacity, Arc::clone(&readiness));
         let this = Self {
-            shared: Arc::clone(shared),
-            id,
-            queue: shared.queue(id.index()),
+            xdp: XdpHalf::new(shared, id, readiness),
             token,
             backing,
-            readiness,
             local,
             peer: None,
             groups: HashSet::new(),
             options: *options,
-            frames: SocketFrames::new(shared.umem.settings().longest_frame()),
-            is_empty: false,
             buffer: vec![0; LONGEST].into_boxed_slice(),
             recent: Vec::with_capacity(RECENT),
             epoll,
         };
         // From here on an error drops the socket, which takes the locks.
-        let added = bound.and_then(|()| control_plane.add(&data_plane, id, local));
-        control_plane.readiness_by_token.insert(token, Arc::clone(&this.readiness));
+        let added = bound.and_then(|()| control_plane.add(&data_plane, id, local, None));
+        control_plane.readiness_by_token.insert(token, Arc::clone(&this.xdp.readiness));
         drop((control_plane, data_plane));
         let receives_over_xdp = added?;
-        this.shared.event_source.add(this.backing.as_fd(), token)?;
+        this.xdp.shared.event_source.add(this.backing.as_fd(), token)?;
         if !receives_over_xdp && !is_multicast(local.ip()) {
             let reason = FallbackReason::OtherInterface;
-            this.shared.fall_back(PathEvent::RxFallback { address: local, reason })?;
+            this.xdp.shared.fall_back(PathEvent::RxFallback { address: local, reason })?;
         }
         Ok(this)
     }
@@ -117,16 +107,16 @@ impl UdpSocket {
         self.backing.connect(remote)?;
         self.local = self.backing.local_address()?;
         {
-            let mut control_plane = self.shared.control_plane();
-            let mut data_plane = self.shared.data_plane();
+            let mut control_plane = self.xdp.shared.control_plane();
+            let mut data_plane = self.xdp.shared.data_plane();
             if !is_multicast(remote.ip()) {
                 let local = Address::from(self.local.ip());
                 let peer = destination::to_engine_address(remote);
                 let connected =
-                    data_plane.engine.with(|engine| engine.connect(self.id, local, peer));
+                    data_plane.engine.with(|engine| engine.connect(self.xdp.id, local, peer));
                 connected.map_err(engine_error)?;
             }
-            control_plane.connect(&data_plane, self.id, self.local, remote)?;
+            control_plane.connect(&data_plane, self.xdp.id, self.local, remote)?;
         }
         self.peer = Some(Box::new(self.destination(remote)?));
         Ok(())
@@ -151,35 +141,35 @@ impl UdpSocket {
         let port = self.local.port();
         let address = SocketAddr::new(group, port);
         let refused = {
-            let mut control_plane = self.shared.control_plane();
-            self.backing.join(group, self.shared.interface, sources)?;
+            let mut control_plane = self.xdp.shared.control_plane();
+            self.backing.join(group, self.xdp.shared.interface, sources)?;
             let joined = {
-                let mut data_plane = self.shared.data_plane();
+                let mut data_plane = self.xdp.shared.data_plane();
                 let device = data_plane.device;
                 let sources: Vec<_> = sources.iter().copied().map(Address::from).collect();
                 let group = Address::from(group);
                 data_plane.engine.with(|engine| match sources[..] {
-                    [] => engine.join(self.id, device, group),
-                    _ => engine.join_sources(self.id, device, group, &sources),
+                    [] => engine.join(self.xdp.id, device, group),
+                    _ => engine.join_sources(self.xdp.id, device, group, &sources),
                 })
             };
             if let Err(error) = joined {
-                let _ = self.backing.leave(group, self.shared.interface);
+                let _ = self.backing.leave(group, self.xdp.shared.interface);
                 return Err(io::Error::other(error));
             }
             self.groups.insert(group);
             control_plane.groups.add(group, port);
-            let mut update = control_plane.groups.poll(&self.shared).unwrap_or_default();
+            let mut update = control_plane.groups.poll(&self.xdp.shared).unwrap_or_default();
             let reason = control_plane.groups.fallback_reason(group, port);
             let refused = reason
-                .filter(|_| self.shared.strict)
+                .filter(|_| self.xdp.shared.strict)
                 .map(|reason| PathEvent::RxFallback { address, reason });
             // A rejected join does not take effect, so it must not end a strict stack.
             update.events.retain(|event| Some(event) != refused.as_ref());
-            self.shared.apply_group_update(&mut control_plane, update);
+            self.xdp.shared.apply_group_update(&mut control_plane, update);
             refused
         };
-        self.shared.event_source.wake();
+        self.xdp.shared.event_source.wake();
         if let Some(event) = refused {
             self.leave(group)?;
             return Err(unsupported(&event.to_string()));
@@ -192,16 +182,16 @@ impl UdpSocket {
     /// # Errors
     /// The kernel's, if the socket is not a member.
     pub fn leave(&mut self, group: IpAddr) -> io::Result<()> {
-        let mut control_plane = self.shared.control_plane();
-        self.backing.leave(group, self.shared.interface)?;
+        let mut control_plane = self.xdp.shared.control_plane();
+        self.backing.leave(group, self.xdp.shared.interface)?;
         self.groups.remove(&group);
-        let mut data_plane = self.shared.data_plane();
+        let mut data_plane = self.xdp.shared.data_plane();
         control_plane.groups.remove(&data_plane.interface, group, self.local.port());
         let device = data_plane.device;
         let group = Address::from(group);
-        let left = data_plane.engine.with(|engine| engine.leave(self.id, device, group));
+        let left = data_plane.engine.with(|engine| engine.leave(self.xdp.id, device, group));
         // Datagrams already in the backing socket are found by the next receive.
-        self.readiness.set_kernel_pending();
+        self.xdp.readiness.set_kernel_pending();
         left.map_err(io::Error::other)
     }
 
@@ -212,13 +202,13 @@ impl UdpSocket {
     pub fn set_multicast_ttl(&mut self, ttl: u8) -> io::Result<()> {
         self.backing.set_multicast_ttl(ttl)?;
         self.options.multicast_ttl = ttl;
-        let mut data_plane = self.shared.data_plane();
+        let mut data_plane = self.xdp.shared.data_plane();
         let options = self.options.to_engine();
-        let set = data_plane.engine.with(|engine| engine.set_options(self.id, &options));
+        let set = data_plane.engine.with(|engine| engine.set_options(self.xdp.id, &options));
         set.map_err(io::Error::other)?;
         drop(data_plane);
         // Prepared headers contain the old value.
-        self.shared.invalidate_paths();
+        self.xdp.shared.invalidate_paths();
         Ok(())
     }
 
@@ -238,7 +228,7 @@ impl UdpSocket {
     /// [`receives_group_over_xdp`](Self::receives_group_over_xdp).
     #[must_use]
     pub fn receives_over_xdp(&self) -> bool {
-        self.shared.control_plane().receives_over_xdp(self.id)
+        self.xdp.shared.control_plane().receives_over_xdp(self.xdp.id)
     }
 
     /// Returns `true` if the socket is a member of the group and its datagrams bypass the kernel.
@@ -247,6 +237,7 @@ impl UdpSocket {
         let is_member = self.groups.contains(&group);
         is_member
             && self
+                .xdp
                 .shared
                 .control_plane()
                 .groups
@@ -267,7 +258,7 @@ impl UdpSocket {
     /// bypass the kernel.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        self.shared.data_plane().queue(self.id).map_or(0, |queue| queue.dropped())
+        self.xdp.shared.data_plane().queue(self.xdp.id).map_or(0, |queue| queue.dropped())
     }
 
     /// Returns the kernel socket that owns the port and receives ICMP errors: to set options that
@@ -278,36 +269,35 @@ impl UdpSocket {
     }
 
     pub(crate) fn shared(&self) -> &Arc<Owner> {
-        &self.shared
+        &self.xdp.shared
     }
 
     pub(crate) fn id(&self) -> SocketId {
-        self.id
+        self.xdp.id
     }
 
     pub(crate) fn readiness(&self) -> &Arc<Readiness> {
-        &self.readiness
+        &self.xdp.readiness
     }
 }
 
 impl Drop for UdpSocket {
     fn drop(&mut self) {
-        self.shared.event_source.remove(self.backing.as_fd());
-        let mut control_plane = self.shared.control_plane();
-        let mut data_plane = self.shared.data_plane();
+        let shared = Arc::clone(&self.xdp.shared);
+        shared.event_source.remove(self.backing.as_fd());
+        let mut control_plane = shared.control_plane();
+        let mut data_plane = shared.data_plane();
         control_plane.readiness_by_token.remove(&self.token);
         // A poller that still lists the socket must not read it again.
-        self.readiness.take_kernel_pending();
-        control_plane.remove(&data_plane, self.id);
+        self.xdp.readiness.take_kernel_pending();
+        control_plane.remove(&data_plane, self.xdp.id);
         for &group in &self.groups {
             // Under one lock, so that the watcher does not poll between the kernel's count and
             // ours.
-            let _ = self.backing.leave(group, self.shared.interface);
+            let _ = self.backing.leave(group, shared.interface);
             control_plane.groups.remove(&data_plane.interface, group, self.local.port());
         }
-        data_plane.detach_socket(self.id);
-        let _ = data_plane.engine.with(|engine| engine.close(self.id));
-        self.frames.release_all(&mut data_plane);
+        self.xdp.close(&mut data_plane);
     }
 }
 

@@ -64,6 +64,13 @@ impl ForkGuardedFd {
     }
 }
 
+/// Returns `true` if the descriptor belongs to a [`ForkGuardedFd`] of this process, or is the inert
+/// one of its forked children.
+#[must_use]
+pub fn is_internal_descriptor(descriptor: RawFd) -> bool {
+    fd_table::contains(descriptor) || INERT.get().is_some_and(|it| it.as_raw_fd() == descriptor)
+}
+
 impl AsFd for ForkGuardedFd {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()

@@ -11,6 +11,7 @@ pub(crate) mod ping;
 pub(crate) mod pong;
 pub(crate) mod rds_stress;
 pub(crate) mod report;
+pub(crate) mod run;
 pub(crate) mod stat;
 pub(crate) mod t2t;
 pub(crate) mod trader;

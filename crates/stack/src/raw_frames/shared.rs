@@ -32,7 +32,7 @@ impl SharedSource {
     pub(super) fn open(owner: &Arc<Owner>, ether_type: u16) -> io::Result<Self> {
         let readiness = Arc::new(Readiness::new()?);
         let epoll = Epoll::new()?;
-        epoll.add(readiness.as_fd(), libc::EPOLLIN, 0)?;
+        epoll.add_readiness(&readiness, 0)?;
         let entry = Entry::EtherType { vlan: None, ether_type };
         let mut control_plane = owner.control_plane();
         let mut data_plane = owner.data_plane();

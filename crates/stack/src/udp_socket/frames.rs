@@ -10,7 +10,7 @@ pub(super) const BATCH: usize = 32;
 
 /// The frames between the stack and the socket's caller, in both directions.
 #[derive(Debug)]
-pub(super) struct SocketFrames {
+pub(crate) struct SocketFrames {
     /// Received datagrams not yet recycled, oldest first.
     pub(super) received: Vec<QueuedDatagram>,
     /// The number of those already delivered; their frames can be recycled.

@@ -6,14 +6,6 @@ use std::net::{IpAddr, SocketAddr};
 use hairpin_xdp::Stamp;
 
 use super::UdpSocket;
-use super::frames::BATCH;
-use crate::data_plane::Remaining;
-use crate::destination;
-use crate::receive_queue::QueuedDatagram;
-use crate::stack::SharedState;
-
-/// The most frames that a socket holds between calls.
-const MAX_HELD_FRAMES: usize = 1;
 
 /// The metadata of a received datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,84 +45,12 @@ impl UdpSocket {
         budget: usize,
         mut on: impl FnMut(Meta, &[u8]),
     ) -> io::Result<Received> {
-        self.shared.check()?;
-        let mut received = Received { count: 0, drained: self.is_idle() };
-        while received.count < budget && !received.drained {
-            let wanted = (budget - received.count).min(BATCH);
-            received.drained = self.fetch(wanted)?;
-            let count = self.deliver(wanted, &mut on);
-            received.count += count;
-            // The next batch is left to the next call if it would require another poll of the
-            // rings.
-            if count < wanted {
-                break;
-            }
-        }
-        if self.readiness.take_kernel_pending() {
+        let mut received = self.xdp.receive(budget, &mut on)?;
+        if self.xdp.readiness.take_kernel_pending() {
             received = self.receive_via_kernel(budget, received, &mut on)?;
         }
-        // A few frames may be recycled by the next call, but not so many that others lack them.
-        if self.frames.delivered > MAX_HELD_FRAMES {
-            self.recycle_frames();
-        }
+        self.xdp.recycle_many();
         Ok(received)
-    }
-
-    /// Returns `true` if a receive under the lock would find nothing: the usual case when spinning.
-    #[inline]
-    fn is_idle(&self) -> bool {
-        self.is_empty
-            && self.frames.are_idle()
-            && !self.readiness.has_frames()
-            && self.shared.rings_are_idle()
-    }
-
-    fn recycle_frames(&mut self) {
-        self.frames.recycle(&mut self.shared.data_plane());
-    }
-
-    /// Fetches datagrams from the queue, or from the rings if it is empty. Returns `true` if both
-    /// are empty.
-    #[inline]
-    fn fetch(&mut self, wanted: usize) -> io::Result<bool> {
-        let shared: &SharedState = &self.shared;
-        let mut data_plane = shared.data_plane();
-        self.frames.recycle(&mut data_plane);
-        self.is_empty = false;
-        let left = data_plane.receive(self.id, &mut self.frames.received, wanted)?;
-        if left == Remaining::Queued {
-            return Ok(false);
-        }
-        self.is_empty = true;
-        self.readiness.clear();
-        if left == Remaining::Drained {
-            data_plane.interface.reclaim_idle(self.queue);
-            shared.update_needs_refill(&data_plane);
-        }
-        Ok(left == Remaining::Drained)
-    }
-
-    /// Delivers up to `most` fetched datagrams to the caller. Returns how many.
-    #[inline]
-    fn deliver(&mut self, most: usize, on: &mut impl FnMut(Meta, &[u8])) -> usize {
-        let Self { shared, frames, .. } = self;
-        let shared: &SharedState = shared;
-        for datagram in frames.received.iter().take(most) {
-            // If the callback panics, this datagram counts as delivered, and the others remain.
-            frames.delivered += 1;
-            let QueuedDatagram { packet, payload, stamp } = datagram;
-            let frame = shared.umem.bytes(packet);
-            // The engine delivered this payload, so its headers are present.
-            let Some((source, destination)) = payload.endpoints(frame) else { continue };
-            let meta = Meta {
-                source: destination::to_socket_addr(source, shared.interface),
-                destination: Some(destination.address.to_ip()),
-                stamp: *stamp,
-                via_kernel: false,
-            };
-            on(meta, &frame[payload.offset as usize..][..payload.length as usize]);
-        }
-        frames.delivered
     }
 
     #[cold]
@@ -142,7 +62,8 @@ impl UdpSocket {
     ) -> io::Result<Received> {
         while received.count < budget {
             let datagram = self.backing.receive(&mut self.buffer);
-            let Some(datagram) = datagram.inspect_err(|_| self.readiness.set_kernel_pending())?
+            let Some(datagram) =
+                datagram.inspect_err(|_| self.xdp.readiness.set_kernel_pending())?
             else {
                 return Ok(received);
             };
@@ -156,7 +77,7 @@ impl UdpSocket {
             received.count += 1;
         }
         // More datagrams may be pending.
-        self.readiness.set_kernel_pending();
+        self.xdp.readiness.set_kernel_pending();
         received.drained = false;
         Ok(received)
     }

@@ -2,15 +2,10 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::Ordering;
-
-use hairpin_netstack::SendError;
-use hairpin_xdp::{Packet, Umem};
 
 use super::UdpSocket;
-use crate::bound_address::is_multicast;
-use crate::destination::{self, Destination, Path, XdpPath};
-use crate::stack::{SharedState, unsupported};
+use crate::destination::{self, Destination, Path};
+use crate::stack::unsupported;
 use crate::{FallbackReason, PathEvent};
 
 /// The number of destinations that `send_to` caches.
@@ -25,41 +20,13 @@ impl UdpSocket {
     pub fn destination(&self, to: SocketAddr) -> io::Result<Destination> {
         let mut destination = Destination {
             address: to,
-            socket: self.id,
+            socket: self.xdp.id,
             path: Path::Kernel(FallbackReason::NoNeighbor),
             generation: 0,
             oversize_reported: false,
         };
-        self.find_path(&mut destination, true)?;
+        self.xdp.find_path(&mut destination, true, self.options.multicast_loop)?;
         Ok(destination)
-    }
-
-    #[cold]
-    fn find_path(&self, destination: &mut Destination, is_first: bool) -> io::Result<()> {
-        self.shared.check_removed()?;
-        // Any change from here on, and any error, makes the next send find the path again.
-        let generation = self.shared.generation();
-        let to = destination.address;
-        let mut control_plane = self.shared.control_plane();
-        let before = destination.fallback_reason();
-        let path = control_plane.path(&self.shared, self.id, to, self.options.multicast_loop)?;
-        (destination.path, destination.socket) = (path, self.id);
-        destination.generation = generation;
-        if is_multicast(to.ip()) {
-            // The watcher polls the group's members on this host from now on.
-            self.shared.event_source.wake();
-        }
-        let Some(reason) = destination.fallback_reason() else { return Ok(()) };
-        // An unresolved next hop is temporary and not reported.
-        if reason == FallbackReason::NoNeighbor || !is_first && before == Some(reason) {
-            return Ok(());
-        }
-        let event = PathEvent::TxFallback { address: to, reason };
-        if self.shared.strict {
-            return Err(unsupported(&event.to_string()));
-        }
-        self.shared.report(&mut control_plane, event);
-        Ok(())
     }
 
     /// Sends a datagram of `length` bytes, written in place by `fill`. The bytes passed to `fill`
@@ -75,11 +42,11 @@ impl UdpSocket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> io::Result<()> {
-        if to.generation != self.shared.generation() || to.socket != self.id {
-            self.find_path(to, false)?;
+        if to.generation != self.xdp.shared.generation() || to.socket != self.xdp.id {
+            self.xdp.find_path(to, false, self.options.multicast_loop)?;
         }
         match &to.path {
-            Path::Xdp(path) if length <= path.limit => self.send_over_xdp(path, length, fill),
+            Path::Xdp(path) if length <= path.limit => self.xdp.send(path, length, fill),
             _ => self.send_via_kernel(to, length, fill),
         }
     }
@@ -115,50 +82,6 @@ impl UdpSocket {
         result
     }
 
-    #[inline]
-    fn send_over_xdp(
-        &mut self,
-        path: &XdpPath,
-        length: usize,
-        fill: impl FnOnce(&mut [u8]),
-    ) -> io::Result<()> {
-        if self.frames.tx_frame.is_none() {
-            // The second send since the last receive, so a third may follow.
-            self.allocate_tx_frame();
-            self.frames.bursting = true;
-        }
-        let shared: &SharedState = &self.shared;
-        let frames = &mut self.frames;
-        // The frame stays in place while the caller's closure runs, because it may panic.
-        let Some(packet) = &mut frames.tx_frame else {
-            return Err(io::ErrorKind::WouldBlock.into());
-        };
-        let frame = fill_payload(&shared.umem, packet, path, length, fill);
-        path.used.store(true, Ordering::Relaxed);
-        let mut data_plane = shared.data_plane();
-        let sent =
-            data_plane.engine.with(|engine| engine.send(&path.header, length, frame, |_| {}));
-        let length = sent.map_err(send_error)? as u32;
-        let Some(mut packet) = frames.tx_frame.take() else { return Ok(()) };
-        packet.truncate(length);
-        frames.needs_tx_frame = true;
-        if frames.bursting {
-            frames.allocate_tx_frame(&mut data_plane);
-        }
-        match shared.transmit(data_plane, self.queue, packet)? {
-            Ok(()) => Ok(()),
-            Err(packet) => {
-                shared.data_plane().interface.release(packet.into_frame());
-                Err(io::ErrorKind::WouldBlock.into())
-            }
-        }
-    }
-
-    #[cold]
-    fn allocate_tx_frame(&mut self) {
-        self.frames.allocate_tx_frame(&mut self.shared.data_plane());
-    }
-
     /// Runs the whole send path except the transmission, to bring its code and data into the
     /// caches. Nothing is sent or counted.
     ///
@@ -170,20 +93,10 @@ impl UdpSocket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> io::Result<()> {
-        if to.generation != self.shared.generation() || to.socket != self.id {
-            self.find_path(to, false)?;
+        if to.generation != self.xdp.shared.generation() || to.socket != self.xdp.id {
+            self.xdp.find_path(to, false, self.options.multicast_loop)?;
         }
-        let Path::Xdp(path) = &to.path else { return Ok(()) };
-        let length = length.min(path.limit);
-        if self.frames.tx_frame.is_none() {
-            self.allocate_tx_frame();
-        }
-        let Some(packet) = &mut self.frames.tx_frame else {
-            return Err(io::ErrorKind::WouldBlock.into());
-        };
-        let frame = fill_payload(&self.shared.umem, packet, path, length, fill);
-        let data_plane = self.shared.data_plane();
-        data_plane.engine.get().warm_up(&path.header, length, frame).map(drop).map_err(send_error)
+        self.xdp.warm_up(to, length, fill)
     }
 
     #[cold]
@@ -199,35 +112,16 @@ impl UdpSocket {
         let (address, reason) =
             (to.address, to.fallback_reason().unwrap_or(FallbackReason::TooLong));
         let event = PathEvent::TxFallback { address, reason };
-        if self.shared.strict && reason != FallbackReason::NoNeighbor {
+        if self.xdp.shared.strict && reason != FallbackReason::NoNeighbor {
             return Err(unsupported(&event.to_string()));
         }
         if reason == FallbackReason::TooLong && !std::mem::replace(&mut to.oversize_reported, true)
         {
-            self.shared.control_plane().report(event);
+            self.xdp.shared.control_plane().report(event);
         }
         fill(payload);
         self.backing.send(payload, to.address)
     }
-}
-
-#[cold]
-fn send_error(error: SendError) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, error)
-}
-
-/// Runs the closure on the payload, in place, and returns the frame.
-#[inline]
-fn fill_payload<'f>(
-    umem: &'f Umem,
-    packet: &'f mut Packet,
-    path: &XdpPath,
-    length: usize,
-    fill: impl FnOnce(&mut [u8]),
-) -> &'f mut [u8] {
-    let frame = umem.bytes_mut(packet);
-    fill(&mut frame[path.header.frame_length(0)..][..length]);
-    frame
 }
 
 /// Borrows the peer during a send and restores it even if the caller's closure panics.

@@ -19,22 +19,22 @@ impl UdpSocket {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
         loop {
             {
-                let mut data_plane = self.shared.data_plane();
-                self.frames.recycle(&mut data_plane);
-                if !self.frames.received.is_empty() {
+                let mut data_plane = self.xdp.shared.data_plane();
+                self.xdp.frames.recycle(&mut data_plane);
+                if !self.xdp.frames.received.is_empty() {
                     return Ok(true);
                 }
-                self.is_empty = false;
+                self.xdp.is_empty = false;
                 // Frames of other sockets are passed on, so that they do not keep this thread
                 // awake.
-                self.shared.poll_rings(&mut data_plane, Reader::Udp(self.id), 1)?;
-                if data_plane.queue(self.id).is_some_and(|queue| queue.len() > 0) {
+                self.xdp.shared.poll_rings(&mut data_plane, Reader::Udp(self.xdp.id), 1)?;
+                if data_plane.queue(self.xdp.id).is_some_and(|queue| queue.len() > 0) {
                     return Ok(true);
                 }
-                self.readiness.clear();
+                self.xdp.readiness.clear();
             }
-            self.shared.check()?;
-            if self.readiness.is_kernel_pending() && self.backing.is_readable() {
+            self.xdp.shared.check()?;
+            if self.xdp.readiness.is_kernel_pending() && self.backing.is_readable() {
                 return Ok(true);
             }
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
@@ -46,7 +46,7 @@ impl UdpSocket {
                 return Ok(false);
             }
             if self.backing.is_readable() {
-                self.readiness.set_kernel_pending();
+                self.xdp.readiness.set_kernel_pending();
             }
         }
     }
@@ -60,15 +60,15 @@ impl UdpSocket {
 
     /// Makes the kernel and other sockets wake waiters, or not.
     fn watch(&mut self, watching: bool) -> io::Result<()> {
-        if watching == self.readiness.has_waiters() {
+        if watching == self.xdp.readiness.has_waiters() {
             return Ok(());
         }
-        let mut data_plane = self.shared.data_plane();
+        let mut data_plane = self.xdp.shared.data_plane();
         self.epoll.watch(data_plane.interface.sockets(), watching)?;
-        self.readiness.set_has_waiters(watching);
+        self.xdp.readiness.set_has_waiters(watching);
         // No waiter was signaled for frames queued meanwhile.
-        if watching && data_plane.queue(self.id).is_some_and(|queue| queue.len() > 0) {
-            self.readiness.signal();
+        if watching && data_plane.queue(self.xdp.id).is_some_and(|queue| queue.len() > 0) {
+            self.xdp.readiness.signal();
         }
         Ok(())
     }

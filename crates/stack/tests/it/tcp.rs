@@ -132,7 +132,7 @@ fn bytes_bypass_the_kernel_and_connection_returns_to_its_descriptor() {
         for family in 0..2 {
             let [near, far] = connect(testbed, family);
             let far = echo(far);
-            let mut socket = stack.adopt(near).unwrap();
+            let mut socket = stack.adopt_tcp(near).unwrap();
             let mut position = 0;
             ping_pong(&mut socket, &mut position, 3, 64);
             take_over(client, &mut socket);
@@ -162,8 +162,8 @@ fn both_ends_taken_over_exchange_bytes() {
         let stacks = [stack(client, mode), stack(server, mode)];
         for family in 0..2 {
             let [near, far] = connect(testbed, family);
-            let mut near = stacks[0].adopt(near).unwrap();
-            let mut far = stacks[1].adopt(far).unwrap();
+            let mut near = stacks[0].adopt_tcp(near).unwrap();
+            let mut far = stacks[1].adopt_tcp(far).unwrap();
             take_over(client, &mut near);
             take_over(server, &mut far);
             let mut position = 0;
@@ -193,7 +193,7 @@ fn connection_is_taken_over_and_handed_back_at_random_offsets() {
         for family in 0..2 {
             let [near, far] = connect(testbed, family);
             let far = echo(far);
-            let mut socket = stack.adopt(near).unwrap();
+            let mut socket = stack.adopt_tcp(near).unwrap();
             let mut position = 0;
             for _ in 0..CYCLES {
                 take_over(client, &mut socket);
@@ -299,7 +299,7 @@ fn stream_between(testbed: &Testbed, mode: Mode, cycles: u64) {
     let mut random = Random(11);
     for family in 0..2 {
         let [near, far] = connect(testbed, family);
-        let mut sockets = [stacks[0].adopt(near).unwrap(), stacks[1].adopt(far).unwrap()];
+        let mut sockets = [stacks[0].adopt_tcp(near).unwrap(), stacks[1].adopt_tcp(far).unwrap()];
         let longest = stream_both_ways(hosts, &mut sockets, &mut random, cycles);
         println!("{mode:?}, family {family}: {cycles} handbacks, longest stall {longest:?}");
     }

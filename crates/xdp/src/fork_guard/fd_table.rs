@@ -32,6 +32,12 @@ fn replace(from: RawFd, to: RawFd) -> bool {
     })
 }
 
+/// Returns `true` if the descriptor is registered.
+pub(super) fn contains(descriptor: RawFd) -> bool {
+    let mut blocks = std::iter::successors(Some(&FIRST), |block| block.next.get().map(Box::as_ref));
+    blocks.any(|block| block.entries.iter().any(|it| it.load(Ordering::Relaxed) == descriptor))
+}
+
 pub(super) fn insert(descriptor: RawFd) {
     while !replace(FREE, descriptor) {
         let mut last = &FIRST;

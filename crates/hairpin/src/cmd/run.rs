@@ -1,0 +1,217 @@
+//! `hairpin run`: runs an unmodified program with its UDP sockets accelerated over AF_XDP.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use hairpin_xdp::{Device, check_capabilities};
+
+use crate::harness::usage::usage_error;
+
+/// The preloaded library, next to the command.
+const LIBRARY: &str = "libhairpin_preload.so";
+/// The mode bits that run a program as another user or group.
+const SET_ID: u32 = 0o6000;
+
+/// Run an unmodified program with its UDP sockets over AF_XDP, bypassing the kernel
+///
+/// CMD replaces this process: process id, terminal and exit status are the program's. A UDP socket
+/// is accelerated when the program binds or connects it and its address is on one of the
+/// interfaces. Everything else stays with the kernel. If acceleration is not possible, one line
+/// names the cause and the program runs without it.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct RunCommandArgs {
+    /// An interface to accelerate; may be given several times [default: all except loopback]
+    #[arg(long = "interface", value_name = "IF")]
+    interfaces: Vec<String>,
+
+    /// How long a blocking call busy-polls before it sleeps: latency (100 ms) or safe (50 µs)
+    #[arg(long, value_enum, default_value_t = Profile::Latency)]
+    profile: Profile,
+
+    /// State that forked children use no sockets of their parent, so that the parent's stay
+    /// accelerated [default: a fork returns all sockets to the kernel]
+    #[arg(long, value_enum, value_name = "parent")]
+    fork: Option<Fork>,
+
+    /// Do not start the program if it cannot be accelerated: exit status 1
+    #[arg(long)]
+    strict: bool,
+
+    /// The program and its arguments
+    #[arg(
+        value_name = "CMD",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    command: Vec<OsString>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Profile {
+    /// Busy-poll for 100 ms
+    Latency,
+    /// Busy-poll for 50 µs
+    Safe,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Fork {
+    /// Only the parent uses its sockets
+    Parent,
+}
+
+/// Replaces this process by the program.
+///
+/// # Errors
+/// The program cannot be run; under `--strict`, it cannot be accelerated.
+pub(crate) fn run(arguments: &RunCommandArgs) -> Result<ExitCode> {
+    let [program, rest @ ..] = &arguments.command[..] else {
+        usage_error!("no program given");
+    };
+    let mut command = Command::new(program);
+    command.args(rest);
+    match prepare(arguments, Path::new(program)) {
+        Ok((library, interfaces)) => {
+            let mut preload = library.into_os_string();
+            if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+                preload.push(":");
+                preload.push(others);
+            }
+            command.env("LD_PRELOAD", preload).env("HAIRPIN_INTERFACES", interfaces.join(","));
+            let profile = match arguments.profile {
+                Profile::Latency => "latency",
+                Profile::Safe => "safe",
+            };
+            command.env("HAIRPIN_PROFILE", profile);
+            command.env("HAIRPIN_FORK", if arguments.fork.is_some() { "parent" } else { "return" });
+            command.env("HAIRPIN_STRICT", if arguments.strict { "1" } else { "0" });
+        }
+        Err(error) if arguments.strict => return Err(error.context("strict")),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "hairpin: not accelerated: {error:#}");
+        }
+    }
+    let error = command.exec();
+    Err(error).with_context(|| format!("cannot run {}", program.display()))
+}
+
+/// Checks that the program can be accelerated. Returns the library and the interfaces.
+fn prepare(arguments: &RunCommandArgs, program: &Path) -> Result<(PathBuf, Vec<String>)> {
+    let library = library()?;
+    check_program(program)?;
+    check_capabilities()?;
+    let interfaces = if arguments.interfaces.is_empty() {
+        all_interfaces()?
+    } else {
+        arguments.interfaces.clone()
+    };
+    if interfaces.is_empty() {
+        bail!("there is no interface except loopback");
+    }
+    for name in &interfaces {
+        if name.contains(',') {
+            bail!("{name:?} is not an interface name");
+        }
+        Device::from_name(name)?;
+    }
+    Ok((library, interfaces))
+}
+
+/// Returns the library: `HAIRPIN_PRELOAD`, or the file next to the command.
+fn library() -> Result<PathBuf> {
+    if let Some(path) = env::var_os("HAIRPIN_PRELOAD").filter(|path| !path.is_empty()) {
+        let path = PathBuf::from(path);
+        return path.canonicalize().with_context(|| format!("cannot find {}", path.display()));
+    }
+    let command = env::current_exe().context("cannot find this command's folder")?;
+    let path = command.with_file_name(LIBRARY);
+    path.canonicalize().with_context(|| {
+        format!("cannot find {} (build it with cargo build -p hairpin-preload)", path.display())
+    })
+}
+
+/// Checks that the dynamic linker will preload the library into the program.
+fn check_program(program: &Path) -> Result<()> {
+    let Some(path) = find(program) else {
+        // The attempt to run it reports the cause.
+        return Ok(());
+    };
+    let status = fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    if status.mode() & SET_ID != 0 {
+        bail!("{} is a set-user-ID program, into which nothing is preloaded", path.display());
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    // The program headers follow the ELF header in all usual files.
+    file.take(4_096).read_to_end(&mut bytes)?;
+    if is_static(&bytes) {
+        bail!("{} is statically linked, so nothing can be preloaded", path.display());
+    }
+    Ok(())
+}
+
+/// Finds a program as execvp(3) does.
+fn find(program: &Path) -> Option<PathBuf> {
+    if program.components().count() > 1 {
+        return Some(program.to_owned());
+    }
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+/// Returns `true` for a 64-bit ELF program without an interpreter (ELF-64 Object File Format,
+/// program headers).
+fn is_static(bytes: &[u8]) -> bool {
+    const INTERPRETER: u32 = 3;
+    let number = |at: usize, length: usize| {
+        let field = bytes.get(at..at + length)?;
+        Some(field.iter().rev().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte)))
+    };
+    let headers = || {
+        let (offset, size, count) = (number(0x20, 8)?, number(0x36, 2)?, number(0x38, 2)?);
+        let at = |index: u64| usize::try_from(offset + index * size).ok();
+        (0..count).map(|index| Some(number(at(index)?, 4)? as u32)).collect::<Option<Vec<u32>>>()
+    };
+    bytes.starts_with(b"\x7fELF\x02")
+        && headers().is_some_and(|kinds| !kinds.contains(&INTERPRETER))
+}
+
+/// Returns the interfaces of this network namespace, except loopback.
+fn all_interfaces() -> Result<Vec<String>> {
+    // Unlike /sys/class/net, this file belongs to the namespace of the process.
+    let table = fs::read_to_string("/proc/self/net/dev").context("cannot list the interfaces")?;
+    let names = table.lines().filter_map(|line| line.split_once(':'));
+    Ok(names.map(|(name, _)| name.trim().to_owned()).filter(|name| name != "lo").collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn static_programs_have_no_interpreter() {
+        let mut program = b"\x7fELF\x02".to_vec();
+        program.resize(0x40 + 2 * 56, 0);
+        (program[0x20], program[0x36], program[0x38]) = (0x40, 56, 2);
+        program[0x40] = 1;
+        assert!(is_static(&program));
+        program[0x40 + 56] = 3;
+        assert!(!is_static(&program), "an interpreter");
+        assert!(!is_static(b"#!/bin/sh\n") && !is_static(b"\x7fELF\x02") && !is_static(&[]));
+    }
+
+    #[test]
+    fn find_searches_the_path() {
+        assert!(find(Path::new("sh")).is_some_and(|path| path.is_absolute()));
+        assert_eq!(find(Path::new("/a/b")), Some(PathBuf::from("/a/b")));
+    }
+}

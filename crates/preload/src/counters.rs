@@ -1,0 +1,161 @@
+//! Counters of the datagrams by path, and the page that `hairpin stat` reads.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use hairpin_mapped::{CounterPage, CounterWriter, Unit};
+use hairpin_time::Instant;
+
+use crate::log::{self, Level};
+use crate::{clock, guard, process, slots};
+
+/// The datagrams and bytes of a socket by path.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PathCounters {
+    pub(crate) received_bypass: u64,
+    pub(crate) received_bypass_bytes: u64,
+    pub(crate) received_kernel: u64,
+    pub(crate) received_kernel_bytes: u64,
+    pub(crate) sent_bypass: u64,
+    pub(crate) sent_bypass_bytes: u64,
+    pub(crate) sent_kernel: u64,
+    /// Of those, datagrams whose next hop was not resolved yet.
+    pub(crate) sent_unresolved: u64,
+}
+
+macro_rules! totals {
+    ($($field:ident: $unit:ident,)*) => {
+        /// The counters of closed sockets.
+        #[derive(Debug, Default)]
+        struct Totals {
+            $($field: AtomicU64,)*
+        }
+
+        static CLOSED: Totals = Totals { $($field: AtomicU64::new(0),)* };
+
+        impl PathCounters {
+            fn add(&mut self, other: &Self) {
+                $(self.$field += other.$field;)*
+            }
+
+            fn of_closed() -> Self {
+                Self { $($field: CLOSED.$field.load(Ordering::Relaxed),)* }
+            }
+
+            /// Adds the counters of a socket that is being closed to the process's.
+            pub(crate) fn close(&self) {
+                $(CLOSED.$field.fetch_add(self.$field, Ordering::Relaxed);)*
+            }
+
+            fn write(&self, writer: &mut CounterWriter<'_>) {
+                $(writer.counter("udp", stringify!($field), Unit::$unit, self.$field);)*
+            }
+        }
+    };
+}
+
+totals! {
+    received_bypass: Packets,
+    received_bypass_bytes: Bytes,
+    received_kernel: Packets,
+    received_kernel_bytes: Bytes,
+    sent_bypass: Packets,
+    sent_bypass_bytes: Bytes,
+    sent_kernel: Packets,
+    sent_unresolved: Packets,
+}
+
+/// The sockets accelerated so far, and those returned to the kernel while open.
+pub(crate) static ACCELERATED: AtomicU64 = AtomicU64::new(0);
+pub(crate) static RETURNED: AtomicU64 = AtomicU64::new(0);
+/// The sockets that stayed with the kernel although their address is on an interface.
+pub(crate) static REFUSED: AtomicU64 = AtomicU64::new(0);
+
+/// The interval of the page while values change, and otherwise.
+const BUSY: Duration = Duration::from_millis(50);
+const IDLE: Duration = Duration::from_secs(1);
+
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+/// Starts the thread that updates the page and prints the stacks' events, once per process.
+pub(crate) fn start() {
+    if STARTED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let thread = std::thread::Builder::new().name("hairpin-stat".to_owned());
+    if let Err(error) = thread.spawn(run) {
+        log::line(Level::Fallback, format_args!("cannot start the counters' thread: {error}"));
+    }
+}
+
+/// Allows another start, in a forked child.
+pub(crate) fn forget() {
+    STARTED.store(false, Ordering::Relaxed);
+}
+
+fn run() {
+    guard::enter_forever();
+    process::block_signals();
+    let command = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
+    let title = format!("run {}", command.trim());
+    let mut last = Snapshot::take();
+    let page = CounterPage::create(&title, "sockets", |writer| last.write(writer));
+    let mut page = match page {
+        Ok(page) => page,
+        Err(error) => {
+            return log::line(Level::Fallback, format_args!("cannot publish counters: {error}"));
+        }
+    };
+    process::set_page(&page);
+    loop {
+        let now = Snapshot::take();
+        let changed = now.open.sum() != last.open.sum() || now.accelerated != last.accelerated;
+        page.update(Instant::from_nanos(clock::now_ns()), |writer| now.write(writer));
+        last = now;
+        process::print_events();
+        std::thread::sleep(if changed { BUSY } else { IDLE });
+    }
+}
+
+/// All values of the page.
+struct Snapshot {
+    open: PathCounters,
+    sockets: u64,
+    accelerated: u64,
+    returned: u64,
+    refused: u64,
+}
+
+impl Snapshot {
+    fn take() -> Self {
+        let mut open = PathCounters::of_closed();
+        let mut sockets = 0;
+        slots::for_each(|_, slot| {
+            if let Some(socket) = slot.socket().as_deref() {
+                open.add(&socket.counters);
+                sockets += u64::from(socket.adopted.is_some());
+            }
+        });
+        Self {
+            open,
+            sockets,
+            accelerated: ACCELERATED.load(Ordering::Relaxed),
+            returned: RETURNED.load(Ordering::Relaxed),
+            refused: REFUSED.load(Ordering::Relaxed),
+        }
+    }
+
+    fn write(&self, writer: &mut CounterWriter<'_>) {
+        self.open.write(writer);
+        writer.gauge("sockets", "open", Unit::Count, self.sockets);
+        writer.counter("sockets", "accelerated", Unit::Count, self.accelerated);
+        writer.counter("sockets", "returned", Unit::Count, self.returned);
+        writer.counter("sockets", "refused", Unit::Count, self.refused);
+    }
+}
+
+impl PathCounters {
+    fn sum(&self) -> u64 {
+        self.received_bypass + self.received_kernel + self.sent_bypass + self.sent_kernel
+    }
+}

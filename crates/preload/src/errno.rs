@@ -1,0 +1,23 @@
+//! The calling thread's `errno`.
+
+use std::ffi::c_int;
+
+pub(crate) fn errno() -> c_int {
+    // SAFETY: the location is valid for the calling thread.
+    unsafe { *libc::__errno_location() }
+}
+
+pub(crate) fn set_errno(number: c_int) {
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = number };
+}
+
+/// Sets `errno` and returns the result of a failed call.
+pub(crate) fn fail(number: c_int) -> isize {
+    set_errno(number);
+    -1
+}
+
+pub(crate) fn is_would_block(number: c_int) -> bool {
+    number == libc::EAGAIN || number == libc::EWOULDBLOCK
+}

@@ -1,0 +1,123 @@
+//! Closing and duplicating descriptors.
+
+use std::ffi::{c_char, c_int};
+
+use crate::errno::fail;
+use crate::{guard, process, real, slots};
+
+/// The flag of close_range(2) that only marks the descriptors.
+const CLOSE_RANGE_CLOEXEC: c_int = 4;
+/// The highest descriptor that the library can own or know.
+const LAST: u32 = 1 << 20;
+
+/// Forgets what the library knows of a descriptor. Returns `false` if the program must not close
+/// it, because it is the library's own.
+fn release(fd: c_int) -> bool {
+    let Some(_inside) = guard::enter() else { return true };
+    if process::is_internal(fd) {
+        return false;
+    }
+    process::forget(fd);
+    true
+}
+
+/// # Safety
+/// As for close(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn close(fd: c_int) -> c_int {
+    if !release(fd) {
+        return fail(libc::EBADF) as c_int;
+    }
+    // SAFETY: the call takes an integer.
+    unsafe { real::close(fd) }
+}
+
+/// # Safety
+/// As for close_range(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn close_range(first: u32, last: u32, flags: c_int) -> c_int {
+    if flags & CLOSE_RANGE_CLOEXEC != 0 || process::open_stacks().is_empty() || first > last {
+        // SAFETY: the call takes integers.
+        return unsafe { real::close_range(first, last, flags) };
+    }
+    let mut begin = first;
+    for fd in first..=last.min(LAST) {
+        if !release(fd as c_int) {
+            if fd > begin {
+                // SAFETY: as above.
+                unsafe { real::close_range(begin, fd - 1, flags) };
+            }
+            begin = fd + 1;
+        }
+    }
+    // SAFETY: as above.
+    if begin <= last { unsafe { real::close_range(begin, last, flags) } } else { 0 }
+}
+
+/// # Safety
+/// As for closefrom(3).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn closefrom(first: c_int) {
+    // SAFETY: the call takes integers.
+    unsafe { close_range(first.max(0).cast_unsigned(), u32::MAX, 0) };
+}
+
+/// Returns a socket to the kernel before its descriptor is duplicated.
+fn share(fd: c_int) {
+    if slots::socket(fd).is_some()
+        && let Some(_inside) = guard::enter()
+    {
+        process::hand_back(fd, "the descriptor is duplicated");
+    }
+}
+
+/// # Safety
+/// As for dup(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn dup(fd: c_int) -> c_int {
+    share(fd);
+    // SAFETY: the call takes an integer.
+    unsafe { real::dup(fd) }
+}
+
+/// # Safety
+/// As for dup2(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
+    if from != to {
+        share(from);
+        if !release(to) {
+            return fail(libc::EBUSY) as c_int;
+        }
+    }
+    // SAFETY: the call takes integers.
+    unsafe { real::dup2(from, to) }
+}
+
+/// # Safety
+/// As for dup3(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
+    if from != to {
+        share(from);
+        if !release(to) {
+            return fail(libc::EBUSY) as c_int;
+        }
+    }
+    // SAFETY: the call takes integers.
+    unsafe { real::dup3(from, to, flags) }
+}
+
+/// # Safety
+/// As for fdopen(3).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn fdopen(fd: c_int, mode: *const c_char) -> *mut libc::FILE {
+    // The stream's reads, writes and close do not pass through this library.
+    if slots::socket(fd).is_some()
+        && let Some(_inside) = guard::enter()
+    {
+        process::hand_back(fd, "a stream uses it");
+    }
+    // SAFETY: the program's arguments.
+    unsafe { real::fdopen(fd, mode) }
+}

@@ -1,0 +1,444 @@
+//! poll(2) and select(2), with the accelerated sockets among the descriptors polled in user space.
+
+use std::ffi::{c_int, c_long};
+use std::time::Duration;
+
+use libc::{fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
+
+use crate::errno::fail;
+use crate::sleep::{EndsOn, Turn, Wait};
+use crate::socket::KERNEL_INTERVAL_NS;
+use crate::{clock, epoll, guard, process, real, slots};
+
+const READABLE: i16 = libc::POLLIN | libc::POLLRDNORM;
+
+/// Returns `true` if the descriptor has something that the kernel does not know.
+fn is_ready(fd: c_int) -> bool {
+    let Some(slot) = slots::handled(fd) else { return false };
+    if slot.is_epoll() {
+        return epoll::is_ready(slot);
+    }
+    slot.socket().as_deref().is_some_and(crate::socket::Socket::has_datagram)
+}
+
+/// Sets the events of the ready descriptors. Returns how many are ready.
+fn mark_ready(fds: &mut [pollfd]) -> usize {
+    let mut count = 0;
+    for entry in fds {
+        if entry.events & READABLE != 0 && is_ready(entry.fd) {
+            entry.revents |= READABLE & entry.events;
+        }
+        count += usize::from(entry.revents != 0);
+    }
+    count
+}
+
+/// Polls descriptors of which at least one is handled. Returns the number that are ready, 0 after
+/// the timeout, or -1 and `errno`.
+///
+/// # Safety
+/// The mask is null or valid.
+unsafe fn poll_handled(
+    fds: &mut [pollfd],
+    timeout: Option<Duration>,
+    mask: *const sigset_t,
+) -> c_int {
+    let signals = guard::signals();
+    let mut wait = None;
+    // Sockets alone, polled for datagrams only, need no call while the rings have something.
+    let mut needs_kernel = fds
+        .iter()
+        .any(|it| it.fd >= 0 && (slots::socket(it.fd).is_none() || it.events & libc::POLLOUT != 0));
+    let mut kernel_ns = 0;
+    let zero = timespec { tv_sec: 0, tv_nsec: 0 };
+    loop {
+        fds.iter_mut().for_each(|entry| entry.revents = 0);
+        let now = clock::now_ns();
+        if needs_kernel || wait.is_some() && now - kernel_ns >= KERNEL_INTERVAL_NS {
+            kernel_ns = now;
+            // SAFETY: the entries outlive the call; the caller guarantees the mask.
+            if unsafe { real::ppoll(fds.as_mut_ptr(), fds.len() as nfds_t, &raw const zero, mask) }
+                < 0
+            {
+                return -1;
+            }
+        }
+        let Some(inside) = guard::enter() else { return fail(libc::EINTR) as c_int };
+        process::poll_stacks();
+        let ready = mark_ready(fds);
+        drop(inside);
+        if ready > 0 {
+            return ready as c_int;
+        }
+        let Some(wait) = &mut wait else {
+            // The kernel is polled at least once, even without a timeout.
+            needs_kernel = kernel_ns == 0;
+            wait = Some(Wait::new(timeout, EndsOn::AnySignal, signals));
+            continue;
+        };
+        let mut copies = if wait.may_sleep() { fds.to_vec() } else { Vec::new() };
+        let check = || {
+            process::poll_stacks();
+            fds.iter().any(|entry| entry.events & READABLE != 0 && is_ready(entry.fd))
+        };
+        match wait.turn(&mut copies, mask, check) {
+            // After a sleep the kernel's descriptors come first.
+            Turn::Again => needs_kernel = !copies.is_empty(),
+            Turn::TimedOut => {
+                fds.iter_mut().for_each(|entry| entry.revents = 0);
+                return 0;
+            }
+            Turn::Interrupted => return fail(libc::EINTR) as c_int,
+        }
+    }
+}
+
+fn is_any_handled(fds: &[pollfd]) -> bool {
+    fds.iter().any(|entry| slots::handled(entry.fd).is_some())
+}
+
+/// # Safety
+/// As for a slice of that many entries.
+unsafe fn entries<'a>(fds: *mut pollfd, count: nfds_t) -> &'a mut [pollfd] {
+    if fds.is_null() || count == 0 {
+        return &mut [];
+    }
+    // SAFETY: the program passes that many entries.
+    unsafe { std::slice::from_raw_parts_mut(fds, count as usize) }
+}
+
+fn duration(timeout: &timespec) -> Option<Duration> {
+    let nanos = u32::try_from(timeout.tv_nsec).ok().filter(|nanos| *nanos < 1_000_000_000)?;
+    Some(Duration::new(timeout.tv_sec.try_into().ok()?, nanos))
+}
+
+/// # Safety
+/// As for poll(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+    // SAFETY: the program's arguments.
+    unsafe {
+        let list = entries(fds, count);
+        if !is_any_handled(list) {
+            return real::poll(fds, count, timeout);
+        }
+        let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
+        poll_handled(list, timeout, std::ptr::null())
+    }
+}
+
+/// # Safety
+/// As for poll(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+    // SAFETY: the program's arguments.
+    unsafe { poll(fds, count, timeout) }
+}
+
+/// # Safety
+/// As for poll(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __poll_chk(
+    fds: *mut pollfd,
+    count: nfds_t,
+    timeout: c_int,
+    room: size_t,
+) -> c_int {
+    super::receive::check(count as usize * size_of::<pollfd>(), room);
+    // SAFETY: the program's arguments.
+    unsafe { poll(fds, count, timeout) }
+}
+
+/// # Safety
+/// As for ppoll(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn ppoll(
+    fds: *mut pollfd,
+    count: nfds_t,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    unsafe {
+        let list = entries(fds, count);
+        let limit = timeout.as_ref().map(duration);
+        match limit {
+            // The kernel rejects an invalid timeout.
+            Some(None) => real::ppoll(fds, count, timeout, mask),
+            _ if !is_any_handled(list) => real::ppoll(fds, count, timeout, mask),
+            limit => poll_handled(list, limit.flatten(), mask),
+        }
+    }
+}
+
+/// # Safety
+/// As for ppoll(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __ppoll_chk(
+    fds: *mut pollfd,
+    count: nfds_t,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+    room: size_t,
+) -> c_int {
+    super::receive::check(count as usize * size_of::<pollfd>(), room);
+    // SAFETY: the program's arguments.
+    unsafe { ppoll(fds, count, timeout, mask) }
+}
+
+/// The sets of a select(2), in the order of its arguments, and the events of each.
+type Sets = [*mut fd_set; 3];
+const SET_EVENTS: [i16; 3] = [libc::POLLIN, libc::POLLOUT, libc::POLLPRI];
+/// The events that set a descriptor's bit in the result.
+const SET_RESULTS: [i16; 3] = [
+    READABLE | libc::POLLRDBAND | libc::POLLHUP | libc::POLLERR,
+    libc::POLLOUT | libc::POLLWRNORM | libc::POLLWRBAND | libc::POLLERR,
+    libc::POLLPRI,
+];
+
+/// Returns `true` if a handled descriptor is in the set of readable ones.
+unsafe fn is_any_in(count: c_int, read: *mut fd_set) -> bool {
+    // SAFETY: the program passes a valid set or null.
+    !read.is_null()
+        && (0..count).any(|fd| unsafe { is_in(fd, read) } && slots::handled(fd).is_some())
+}
+
+/// Reads a bit. A set may be larger than `fd_set`, so libc's macros, which check its size, do not
+/// serve.
+unsafe fn is_in(fd: c_int, set: *const fd_set) -> bool {
+    let at = fd as usize;
+    // SAFETY: the program's set has a bit for each descriptor below its count.
+    unsafe { *set.cast::<c_long>().add(at / 64) >> (at % 64) & 1 != 0 }
+}
+
+/// # Safety
+/// The sets are null or valid for `count` descriptors; the mask is null or valid.
+unsafe fn select_handled(
+    count: c_int,
+    sets: Sets,
+    timeout: Option<Duration>,
+    mask: *const sigset_t,
+) -> c_int {
+    let mut fds = Vec::new();
+    for fd in 0..count {
+        let mut events = 0;
+        for (set, bits) in sets.iter().zip(SET_EVENTS) {
+            // SAFETY: the caller's guarantee.
+            if !set.is_null() && unsafe { is_in(fd, *set) } {
+                events |= bits;
+            }
+        }
+        if events != 0 {
+            fds.push(pollfd { fd, events, revents: 0 });
+        }
+    }
+    // SAFETY: the caller's guarantee.
+    if unsafe { poll_handled(&mut fds, timeout, mask) } < 0 {
+        return -1;
+    }
+    if fds.iter().any(|entry| entry.revents & libc::POLLNVAL != 0) {
+        return fail(libc::EBADF) as c_int;
+    }
+    let mut total = 0;
+    for entry in &fds {
+        for ((set, events), results) in sets.iter().zip(SET_EVENTS).zip(SET_RESULTS) {
+            if set.is_null() || entry.events & events == 0 {
+                continue;
+            }
+            let at = entry.fd as usize;
+            // SAFETY: the caller's guarantee.
+            let word = unsafe { &mut *set.cast::<c_long>().add(at / 64) };
+            if entry.revents & results != 0 {
+                total += 1;
+            } else {
+                *word &= !(1 << (at % 64));
+            }
+        }
+    }
+    total
+}
+
+/// # Safety
+/// As for select(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn select(
+    count: c_int,
+    read: *mut fd_set,
+    write: *mut fd_set,
+    except: *mut fd_set,
+    timeout: *mut timeval,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    unsafe {
+        if !is_any_in(count, read) {
+            return real::select(count, read, write, except, timeout);
+        }
+        let limit = timeout.as_ref().map(|timeout| {
+            let micros = u64::try_from(timeout.tv_usec).unwrap_or(0);
+            Duration::from_secs(u64::try_from(timeout.tv_sec).unwrap_or(0))
+                + Duration::from_micros(micros)
+        });
+        let begin = clock::now_ns();
+        let result = select_handled(count, [read, write, except], limit, std::ptr::null());
+        // Linux updates the timeout to the time not slept.
+        if let (Some(timeout), Some(limit)) = (timeout.as_mut(), limit) {
+            let spent = Duration::from_nanos(clock::now_ns() - begin);
+            let left = limit.saturating_sub(spent);
+            timeout.tv_sec = left.as_secs() as libc::time_t;
+            timeout.tv_usec = libc::suseconds_t::from(left.subsec_micros());
+        }
+        result
+    }
+}
+
+/// # Safety
+/// As for pselect(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pselect(
+    count: c_int,
+    read: *mut fd_set,
+    write: *mut fd_set,
+    except: *mut fd_set,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    unsafe {
+        let limit = timeout.as_ref().map(duration);
+        if limit == Some(None) || !is_any_in(count, read) {
+            return real::pselect(count, read, write, except, timeout, mask);
+        }
+        select_handled(count, [read, write, except], limit.flatten(), mask)
+    }
+}
+
+/// # Safety
+/// As for epoll_ctl(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn epoll_ctl(
+    epoll: c_int,
+    operation: c_int,
+    fd: c_int,
+    event: *mut libc::epoll_event,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    let result = unsafe { real::epoll_ctl(epoll, operation, fd, event) };
+    if result == 0
+        && let Some(_inside) = guard::enter()
+    {
+        // SAFETY: the program passes an event, unless it removes the descriptor.
+        epoll::control(epoll, operation, fd, unsafe { event.as_ref() });
+    }
+    result
+}
+
+/// Waits on an epoll instance, in user space if it has accelerated members.
+///
+/// # Safety
+/// As for epoll_pwait2(2).
+unsafe fn epoll_wait_for(
+    epoll: c_int,
+    events: *mut libc::epoll_event,
+    most: c_int,
+    timeout: Option<Duration>,
+    mask: *const sigset_t,
+) -> c_int {
+    let kernel = |timeout: Option<Duration>, from: usize| {
+        let limit = timeout.map(|timeout| timespec {
+            tv_sec: timeout.as_secs() as libc::time_t,
+            tv_nsec: timeout.subsec_nanos().into(),
+        });
+        let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: the caller's guarantee; `from` is below `most`.
+        unsafe { real::epoll_pwait2(epoll, events.add(from), most - from as c_int, limit, mask) }
+    };
+    let slot = slots::epoll(epoll).filter(|slot| most > 0 && epoll::has_accelerated(slot));
+    let Some(slot) = slot else { return kernel(timeout, 0) };
+    let signals = guard::signals();
+    let mut wait: Option<Wait> = None;
+    let mut kernel_ns = 0;
+    loop {
+        let Some(inside) = guard::enter() else { return kernel(timeout, 0) };
+        process::poll_stacks();
+        // SAFETY: the caller guarantees that many events.
+        let list = unsafe { std::slice::from_raw_parts_mut(events, most as usize) };
+        let found = epoll::take_ready(slot, epoll, list);
+        let now = clock::now_ns();
+        let mut total = found;
+        if found < most as usize && now - kernel_ns >= KERNEL_INTERVAL_NS {
+            kernel_ns = now;
+            let added = kernel(Some(Duration::ZERO), found);
+            if added < 0 && found == 0 {
+                return added;
+            }
+            total += epoll::merge(slot, list, found, added.max(0) as usize);
+        }
+        drop(inside);
+        if total > 0 {
+            return total as c_int;
+        }
+        let wait = wait.get_or_insert_with(|| Wait::new(timeout, EndsOn::AnySignal, signals));
+        let mut fds = Vec::new();
+        if wait.may_sleep() {
+            fds.push(pollfd { fd: epoll, events: libc::POLLIN, revents: 0 });
+        }
+        let check = || {
+            process::poll_stacks();
+            epoll::is_ready(slot)
+        };
+        match wait.turn(&mut fds, mask, check) {
+            Turn::Again if fds.is_empty() => {}
+            Turn::Again => kernel_ns = 0,
+            Turn::TimedOut => return 0,
+            Turn::Interrupted => return fail(libc::EINTR) as c_int,
+        }
+    }
+}
+
+/// # Safety
+/// As for epoll_wait(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn epoll_wait(
+    epoll: c_int,
+    events: *mut libc::epoll_event,
+    most: c_int,
+    timeout: c_int,
+) -> c_int {
+    let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
+    // SAFETY: the program's arguments.
+    unsafe { epoll_wait_for(epoll, events, most, timeout, std::ptr::null()) }
+}
+
+/// # Safety
+/// As for epoll_pwait(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn epoll_pwait(
+    epoll: c_int,
+    events: *mut libc::epoll_event,
+    most: c_int,
+    timeout: c_int,
+    mask: *const sigset_t,
+) -> c_int {
+    let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
+    // SAFETY: the program's arguments.
+    unsafe { epoll_wait_for(epoll, events, most, timeout, mask) }
+}
+
+/// # Safety
+/// As for epoll_pwait2(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn epoll_pwait2(
+    epoll: c_int,
+    events: *mut libc::epoll_event,
+    most: c_int,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    unsafe {
+        match timeout.as_ref().map(duration) {
+            Some(None) => real::epoll_pwait2(epoll, events, most, timeout, mask),
+            limit => epoll_wait_for(epoll, events, most, limit.flatten(), mask),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Receives: recv(2) and its relatives.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+
+use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
+
+use crate::errno::fail;
+use crate::messages::{deliver, received_length, scatter};
+use crate::options::SocketState;
+use crate::sleep::{EndsOn, Turn, Wait};
+use crate::socket::Datagram;
+use crate::{guard, process, real, slots};
+
+/// Runs a receive on an accelerated socket: without waiting first, then until a datagram arrives.
+///
+/// `kernel` is the same call on the kernel socket with the given flags, also for other descriptors.
+#[inline]
+fn receive(
+    fd: c_int,
+    flags: c_int,
+    mut deliver: impl FnMut(&Datagram<'_>, &SocketState) -> isize,
+    kernel: impl Fn(c_int) -> isize,
+) -> isize {
+    let Some(slot) = slots::socket(fd) else { return kernel(flags) };
+    if flags & (libc::MSG_ERRQUEUE | libc::MSG_OOB) != 0 {
+        return kernel(flags);
+    }
+    let signals = guard::signals();
+    let mut wait = None;
+    loop {
+        let Some(inside) = guard::enter() else { return kernel(flags) };
+        let mut place = slot.socket();
+        let Some(socket) = place.as_deref_mut() else {
+            drop(place);
+            drop(inside);
+            return kernel(flags);
+        };
+        if let Some(result) = socket.receive(flags, &mut deliver, &kernel) {
+            return result;
+        }
+        if socket.is_finished() {
+            // Returned to the kernel, and all kept datagrams are read.
+            socket.counters.close();
+            slot.set_plain();
+            *place = None;
+            drop(place);
+            drop(inside);
+            return kernel(flags);
+        }
+        if socket.is_nonblocking(flags) {
+            return fail(libc::EAGAIN);
+        }
+        let timeout = socket.receive_timeout();
+        drop(place);
+        drop(inside);
+        let ends_on = if timeout.is_some() { EndsOn::TimedReceive } else { EndsOn::Interrupts };
+        let wait = wait.get_or_insert_with(|| Wait::new(timeout, ends_on, signals));
+        let mut fds = Vec::new();
+        if wait.may_sleep() {
+            fds.push(libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+        }
+        let check = || {
+            process::poll_stacks();
+            slot.socket().as_deref_mut().is_none_or(|socket| {
+                socket.expect_kernel();
+                socket.has_datagram()
+            })
+        };
+        match wait.turn(&mut fds, std::ptr::null(), check) {
+            Turn::Again => {}
+            Turn::TimedOut => return fail(libc::EAGAIN),
+            Turn::Interrupted => return fail(libc::EINTR),
+        }
+    }
+}
+
+/// # Safety
+/// As for recvfrom(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn recvfrom(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    flags: c_int,
+    name: *mut sockaddr,
+    name_length: *mut socklen_t,
+) -> ssize_t {
+    let deliver = |datagram: &Datagram<'_>, _: &SocketState| {
+        let part = iovec { iov_base: buffer, iov_len: length };
+        // SAFETY: the program guarantees its buffers.
+        unsafe {
+            let copied = scatter(datagram.payload, &[part]);
+            if let Some(name_length) = name_length.as_mut() {
+                crate::addresses::write(datagram.source, name, name_length);
+            }
+            received_length(flags, datagram.payload, copied)
+        }
+    };
+    // SAFETY: the program's arguments.
+    receive(fd, flags, deliver, |flags| unsafe {
+        real::recvfrom(fd, buffer, length, flags, name, name_length)
+    })
+}
+
+/// # Safety
+/// As for recv(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn recv(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    flags: c_int,
+) -> ssize_t {
+    if slots::socket(fd).is_none() {
+        // SAFETY: the program's arguments.
+        return unsafe { real::recv(fd, buffer, length, flags) };
+    }
+    // SAFETY: the program's arguments.
+    unsafe { recvfrom(fd, buffer, length, flags, null_mut(), null_mut()) }
+}
+
+/// # Safety
+/// As for read(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, length: size_t) -> ssize_t {
+    if slots::socket(fd).is_none() || length == 0 {
+        // SAFETY: the program's arguments.
+        return unsafe { real::read(fd, buffer, length) };
+    }
+    // SAFETY: the program's arguments.
+    unsafe { recvfrom(fd, buffer, length, 0, null_mut(), null_mut()) }
+}
+
+/// # Safety
+/// As for readv(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t {
+    if slots::socket(fd).is_none() || count <= 0 {
+        // SAFETY: the program's arguments.
+        return unsafe { real::readv(fd, parts, count) };
+    }
+    let mut message = plain_message(parts.cast_mut(), count as usize);
+    // SAFETY: the program's arguments.
+    unsafe { recvmsg(fd, &raw mut message, 0) }
+}
+
+fn plain_message(parts: *mut iovec, count: usize) -> msghdr {
+    // SAFETY: a header consists of integers and pointers, for which zero is a valid value.
+    let mut message: msghdr = unsafe { std::mem::zeroed() };
+    (message.msg_iov, message.msg_iovlen) = (parts, count);
+    message
+}
+
+/// # Safety
+/// As for recvmsg(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
+    let deliver = |datagram: &Datagram<'_>, state: &SocketState| {
+        // SAFETY: the program guarantees its message.
+        unsafe { deliver(&mut *message, flags, datagram, state) }
+    };
+    // SAFETY: the program's arguments.
+    receive(fd, flags, deliver, |flags| unsafe { real::recvmsg(fd, message, flags) })
+}
+
+/// # Safety
+/// As for recvmmsg(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn recvmmsg(
+    fd: c_int,
+    messages: *mut mmsghdr,
+    count: u32,
+    mut flags: c_int,
+    timeout: *mut timespec,
+) -> c_int {
+    if slots::socket(fd).is_none() {
+        // SAFETY: the program's arguments.
+        return unsafe { real::recvmmsg(fd, messages, count, flags, timeout) };
+    }
+    let waits_for_one = flags & libc::MSG_WAITFORONE != 0;
+    flags &= !libc::MSG_WAITFORONE;
+    // As in the kernel, the timeout is checked after each datagram only.
+    // SAFETY: the program passes a valid structure or null.
+    let until = unsafe { timeout.as_ref() }.map(|timeout| {
+        let length = timeout.tv_sec.cast_unsigned() * 1_000_000_000;
+        crate::clock::now_ns() + length + timeout.tv_nsec.cast_unsigned()
+    });
+    let mut done = 0;
+    while done < count {
+        // SAFETY: the program passes that many messages.
+        let message = unsafe { &mut *messages.add(done as usize) };
+        // SAFETY: as above.
+        let received = unsafe { recvmsg(fd, &raw mut message.msg_hdr, flags) };
+        if received < 0 {
+            return if done > 0 { done as c_int } else { -1 };
+        }
+        message.msg_len = received as u32;
+        done += 1;
+        if waits_for_one {
+            flags |= libc::MSG_DONTWAIT;
+        }
+        if until.is_some_and(|until| crate::clock::now_ns() >= until) {
+            break;
+        }
+    }
+    done as c_int
+}
+
+/// # Safety
+/// As for recv(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __recv_chk(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    room: size_t,
+    flags: c_int,
+) -> ssize_t {
+    check(length, room);
+    // SAFETY: the program's arguments.
+    unsafe { recv(fd, buffer, length, flags) }
+}
+
+/// # Safety
+/// As for recvfrom(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __recvfrom_chk(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    room: size_t,
+    flags: c_int,
+    name: *mut sockaddr,
+    name_length: *mut socklen_t,
+) -> ssize_t {
+    check(length, room);
+    // SAFETY: the program's arguments.
+    unsafe { recvfrom(fd, buffer, length, flags, name, name_length) }
+}
+
+/// # Safety
+/// As for read(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __read_chk(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+    room: size_t,
+) -> ssize_t {
+    check(length, room);
+    // SAFETY: the program's arguments.
+    unsafe { read(fd, buffer, length) }
+}
+
+/// Ends the program as the C library does when a call would overflow a buffer of known size.
+pub(super) fn check(length: usize, room: usize) {
+    if length > room {
+        crate::log::fatal("buffer overflow detected");
+    }
+}

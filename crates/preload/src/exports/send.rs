@@ -1,0 +1,221 @@
+//! Sends: send(2) and its relatives.
+
+use std::ffi::{c_int, c_void};
+use std::net::SocketAddr;
+use std::ptr::null;
+
+use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
+
+use crate::errno::{errno, set_errno};
+use crate::messages::{gather, parts};
+use crate::{addresses, guard, process, real, slots};
+
+/// The longest payload of a UDP datagram over IPv6; the kernel reports longer ones.
+const LONGEST: usize = 65_527;
+
+/// Sends a datagram over an accelerated socket. Returns `None` if the kernel socket must send it.
+#[inline]
+fn send_over_xdp(
+    fd: c_int,
+    flags: c_int,
+    to: Result<Option<SocketAddr>, ()>,
+    length: usize,
+    fill: impl FnOnce(&mut [u8]),
+) -> Option<isize> {
+    let slot = slots::socket(fd)?;
+    let _inside = guard::enter()?;
+    let to = to.ok()?;
+    let mut place = slot.socket();
+    let socket = place.as_deref_mut()?;
+    (length <= LONGEST && socket.send(flags, to, length, fill)).then_some(length as isize)
+}
+
+/// Accelerates a socket after its first send to an address, which has bound it.
+#[inline]
+fn sent(fd: c_int, is_named: bool, result: ssize_t) -> ssize_t {
+    if is_named && result >= 0 && slots::handled(fd).is_none() {
+        let before = errno();
+        process::adopt_sender(fd);
+        set_errno(before);
+    }
+    result
+}
+
+/// Reads a destination; an error is one that only the kernel can judge.
+unsafe fn destination(name: *const sockaddr, length: socklen_t) -> Result<Option<SocketAddr>, ()> {
+    if name.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the program passes that many bytes.
+    unsafe { addresses::read(name, length) }.map(Some).ok_or(())
+}
+
+/// # Safety
+/// As for sendto(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn sendto(
+    fd: c_int,
+    buffer: *const c_void,
+    length: size_t,
+    flags: c_int,
+    name: *const sockaddr,
+    name_length: socklen_t,
+) -> ssize_t {
+    if slots::socket(fd).is_some() {
+        let part = iovec { iov_base: buffer.cast_mut(), iov_len: length };
+        // SAFETY: the program's arguments.
+        let sent = unsafe {
+            let to = destination(name, name_length);
+            send_over_xdp(fd, flags, to, length, |payload| gather(&[part], payload))
+        };
+        if let Some(sent) = sent {
+            return sent;
+        }
+    }
+    // SAFETY: the program's arguments.
+    sent(fd, !name.is_null(), unsafe { real::sendto(fd, buffer, length, flags, name, name_length) })
+}
+
+/// # Safety
+/// As for send(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn send(
+    fd: c_int,
+    buffer: *const c_void,
+    length: size_t,
+    flags: c_int,
+) -> ssize_t {
+    if slots::socket(fd).is_none() {
+        // SAFETY: the program's arguments.
+        return unsafe { real::send(fd, buffer, length, flags) };
+    }
+    // SAFETY: the program's arguments.
+    unsafe { sendto(fd, buffer, length, flags, null(), 0) }
+}
+
+/// # Safety
+/// As for write(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, length: size_t) -> ssize_t {
+    if slots::socket(fd).is_none() {
+        // SAFETY: the program's arguments.
+        return unsafe { real::write(fd, buffer, length) };
+    }
+    // SAFETY: the program's arguments.
+    unsafe { sendto(fd, buffer, length, 0, null(), 0) }
+}
+
+/// # Safety
+/// As for writev(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn writev(fd: c_int, list: *const iovec, count: c_int) -> ssize_t {
+    if slots::socket(fd).is_some() && (1..=1_024).contains(&count) {
+        // SAFETY: the program's arguments.
+        let sent = unsafe {
+            let parts = parts(list, count as usize);
+            let length = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.iov_len));
+            send_over_xdp(fd, 0, Ok(None), length, |payload| gather(parts, payload))
+        };
+        if let Some(sent) = sent {
+            return sent;
+        }
+    }
+    // SAFETY: the program's arguments.
+    unsafe { real::writev(fd, list, count) }
+}
+
+/// # Safety
+/// As for sendmsg(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn sendmsg(
+    fd: c_int,
+    message: *const msghdr,
+    flags: c_int,
+) -> ssize_t {
+    // SAFETY: the program passes a valid message or null.
+    if let Some(header) = unsafe { message.as_ref() } {
+        if slots::socket(fd).is_some() && header.msg_controllen == 0 {
+            // SAFETY: as above.
+            let sent = unsafe {
+                let parts = parts(header.msg_iov, header.msg_iovlen);
+                let length =
+                    parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.iov_len));
+                let to = destination(header.msg_name.cast(), header.msg_namelen);
+                send_over_xdp(fd, flags, to, length, |payload| gather(parts, payload))
+            };
+            if let Some(sent) = sent {
+                return sent;
+            }
+        } else if header.msg_controllen > 0 {
+            // SAFETY: as above.
+            unsafe { return_passed_sockets(header) };
+        }
+    }
+    // SAFETY: the program's arguments.
+    let result = unsafe { real::sendmsg(fd, message, flags) };
+    // SAFETY: the program passes a valid message or null.
+    let is_named = unsafe { message.as_ref() }.is_some_and(|header| !header.msg_name.is_null());
+    sent(fd, is_named, result)
+}
+
+/// Returns the sockets to the kernel whose descriptors a message passes to another process.
+#[cold]
+unsafe fn return_passed_sockets(header: &msghdr) {
+    let Some(_inside) = guard::enter() else { return };
+    // SAFETY: the program passes a valid message; the macros walk its control messages.
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
+    // SAFETY: not null, so within the control buffer.
+    while let Some(control) = unsafe { next.as_ref() } {
+        if (control.cmsg_level, control.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
+            // SAFETY: as above; the data are descriptors.
+            let (data, begin) = unsafe { (libc::CMSG_DATA(control), libc::CMSG_LEN(0) as usize) };
+            let count = control.cmsg_len.saturating_sub(begin) / size_of::<c_int>();
+            for at in 0..count {
+                // SAFETY: as above.
+                let fd = unsafe { data.cast::<c_int>().add(at).read_unaligned() };
+                process::hand_back(fd, "the descriptor is passed to another process");
+            }
+        }
+        // SAFETY: as above.
+        next = unsafe { libc::CMSG_NXTHDR(header, control) };
+    }
+}
+
+/// # Safety
+/// As for sendmmsg(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn sendmmsg(
+    fd: c_int,
+    messages: *mut mmsghdr,
+    count: u32,
+    flags: c_int,
+) -> c_int {
+    if slots::socket(fd).is_none() {
+        // SAFETY: the program's arguments.
+        return unsafe { real::sendmmsg(fd, messages, count, flags) };
+    }
+    for done in 0..count.min(1_024) {
+        // SAFETY: the program passes that many messages.
+        let message = unsafe { &mut *messages.add(done as usize) };
+        // SAFETY: as above.
+        let sent = unsafe { sendmsg(fd, &raw const message.msg_hdr, flags) };
+        if sent < 0 {
+            return if done > 0 { done as c_int } else { -1 };
+        }
+        message.msg_len = sent as u32;
+    }
+    count.min(1_024) as c_int
+}
+
+/// # Safety
+/// As for sendmmsg(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn __sendmmsg(
+    fd: c_int,
+    messages: *mut mmsghdr,
+    count: u32,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    unsafe { sendmmsg(fd, messages, count, flags) }
+}

@@ -1,0 +1,151 @@
+//! Bind, connect, options and shutdown.
+
+use std::ffi::{c_int, c_ulong, c_void};
+
+use libc::{sockaddr, socklen_t};
+
+use crate::errno::{errno, set_errno};
+use crate::membership::{self, Change};
+use crate::options::SocketState;
+use crate::{guard, process, real, slots};
+
+/// Runs `then` inside the library after a successful call, and keeps `errno`.
+fn after(result: c_int, then: impl FnOnce()) -> c_int {
+    if result >= 0
+        && let Some(_inside) = guard::enter()
+    {
+        let before = errno();
+        then();
+        set_errno(before);
+    }
+    result
+}
+
+/// # Safety
+/// As for socket(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
+    // SAFETY: the call takes integers.
+    let fd = unsafe { real::socket(domain, kind, protocol) };
+    // The descriptor's last owner may have closed it by a call that is not replaced.
+    after(fd, || process::forget(fd))
+}
+
+/// # Safety
+/// As for bind(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn bind(
+    fd: c_int,
+    address: *const sockaddr,
+    length: socklen_t,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    after(unsafe { real::bind(fd, address, length) }, || process::adopt(fd))
+}
+
+/// # Safety
+/// As for connect(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn connect(
+    fd: c_int,
+    address: *const sockaddr,
+    length: socklen_t,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    after(unsafe { real::connect(fd, address, length) }, || process::adopt(fd))
+}
+
+/// # Safety
+/// As for shutdown(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
+    // SAFETY: the call takes integers.
+    let result = unsafe { real::shutdown(fd, how) };
+    after(result, || process::hand_back(fd, "the program shuts it down"))
+}
+
+/// # Safety
+/// As for setsockopt(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn setsockopt(
+    fd: c_int,
+    level: c_int,
+    name: c_int,
+    value: *const c_void,
+    length: socklen_t,
+) -> c_int {
+    // SAFETY: the program's arguments.
+    let result = unsafe { real::setsockopt(fd, level, name, value, length) };
+    let Some(slot) = slots::socket(fd) else { return result };
+    after(result, || {
+        let (stack, local) = match slot.socket().as_deref() {
+            Some(socket) if socket.adopted.is_some() => (socket.stack, socket.local),
+            _ => return,
+        };
+        // SAFETY: the kernel has read that many bytes of the program's value.
+        match unsafe { membership::change(stack, level, name, value, length) } {
+            Change::Here(membership) => process::update_membership(fd, Some(membership)),
+            Change::Unsupported => process::update_membership(fd, None),
+            Change::Elsewhere => {}
+            Change::None => match SocketState::read(fd, local, stack.interface()) {
+                Ok(state) => {
+                    if let Some(socket) = slot.socket().as_deref_mut() {
+                        socket.set_state(state);
+                    }
+                }
+                Err(reason) => process::hand_back(fd, reason),
+            },
+        }
+    })
+}
+
+/// # Safety
+/// As for ioctl(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
+    // SAFETY: the program's arguments.
+    let result = unsafe { real::ioctl(fd, request, argument) };
+    let Some(slot) = slots::socket(fd) else { return result };
+    after(result, || {
+        let mut place = slot.socket();
+        let Some(socket) = place.as_deref_mut() else { return };
+        if request == libc::FIONBIO {
+            // SAFETY: the kernel has read the program's integer.
+            socket.state.nonblocking = unsafe { *(argument as *const c_int) } != 0;
+        } else if request == libc::FIONREAD {
+            // SAFETY: the kernel has written the program's integer.
+            let waiting = unsafe { &mut *(argument as *mut c_int) };
+            if let Some(length) = socket.next_length() {
+                *waiting = length as c_int;
+            }
+        }
+    })
+}
+
+/// # Safety
+/// As for fcntl(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) && slots::socket(fd).is_some() {
+        after(0, || process::hand_back(fd, "the descriptor is duplicated"));
+    }
+    // SAFETY: the program's arguments.
+    let result = unsafe { real::fcntl(fd, command, argument) };
+    if command != libc::F_SETFL {
+        return result;
+    }
+    let Some(slot) = slots::socket(fd) else { return result };
+    after(result, || {
+        if let Some(socket) = slot.socket().as_deref_mut() {
+            socket.state.nonblocking = argument & libc::O_NONBLOCK as usize != 0;
+        }
+    })
+}
+
+/// # Safety
+/// As for fcntl(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: the program's arguments.
+    unsafe { fcntl(fd, command, argument) }
+}

@@ -1,0 +1,133 @@
+//! Marks the calling thread as inside the library.
+//!
+//! While a thread is inside, the exported functions pass its calls directly to the C library, so the
+//! library's own calls never reach its wrappers. A signal handler of the program does not run inside:
+//! the signal is kept and sent to the thread again when it leaves. So a handler finds no lock held
+//! and may leave by longjmp(3).
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// The most signals kept for a thread; the first of each number is kept, as the kernel does for
+/// standard signals.
+const KEPT: usize = 4;
+
+/// The state of a thread. It has no destructor, so it is usable at any time in the thread's life.
+struct Thread {
+    depth: Cell<u32>,
+    /// Signals handled that interrupt a wait: handlers without `SA_RESTART`, and all handlers.
+    interrupts: Cell<u32>,
+    handled: Cell<u32>,
+    kept: Cell<u32>,
+    signals: [Cell<MaybeUninit<libc::siginfo_t>>; KEPT],
+}
+
+thread_local! {
+    static THREAD: Thread = const {
+        Thread {
+            depth: Cell::new(0),
+            interrupts: Cell::new(0),
+            handled: Cell::new(0),
+            kept: Cell::new(0),
+            signals: [const { Cell::new(MaybeUninit::uninit()) }; KEPT],
+        }
+    };
+}
+
+/// The thread is inside until this value is dropped.
+pub(crate) struct Inside(PhantomData<*const ()>);
+
+/// Enters the library. Returns `None` if the thread is inside already: the call is the library's
+/// own.
+#[inline]
+pub(crate) fn enter() -> Option<Inside> {
+    THREAD.with(|thread| {
+        if thread.depth.get() > 0 {
+            return None;
+        }
+        thread.depth.set(1);
+        Some(Inside(PhantomData))
+    })
+}
+
+/// Marks a thread of the library itself as inside forever.
+pub(crate) fn enter_forever() {
+    THREAD.with(|thread| thread.depth.set(1));
+}
+
+impl Drop for Inside {
+    #[inline]
+    fn drop(&mut self) {
+        THREAD.with(|thread| {
+            thread.depth.set(0);
+            if thread.kept.get() > 0 {
+                send_kept(thread);
+            }
+        });
+    }
+}
+
+/// Keeps a signal if the thread is inside the library. Returns `true` if so.
+pub(crate) fn keep_signal(info: &libc::siginfo_t) -> bool {
+    THREAD.with(|thread| {
+        if thread.depth.get() == 0 {
+            return false;
+        }
+        let count = thread.kept.get() as usize;
+        if let Some(place) = thread.signals.get(count) {
+            place.set(MaybeUninit::new(*info));
+            thread.kept.set(count as u32 + 1);
+        }
+        true
+    })
+}
+
+#[cold]
+fn send_kept(thread: &Thread) {
+    let count = thread.kept.replace(0) as usize;
+    for place in &thread.signals[..count] {
+        // SAFETY: the first `count` places were written by `keep_signal`.
+        let info = unsafe { place.get().assume_init() };
+        // SAFETY: the kernel reads the structure, which outlives the call. The kernel accepts any
+        // code for the calling process itself.
+        unsafe {
+            let (process, number) = (libc::getpid(), info.si_signo);
+            libc::syscall(
+                libc::SYS_rt_tgsigqueueinfo,
+                process,
+                libc::gettid(),
+                number,
+                &raw const info,
+            );
+        }
+    }
+}
+
+/// Records that a handler is about to run on this thread.
+pub(crate) fn count_signal(restarts: bool) {
+    THREAD.with(|thread| {
+        thread.handled.set(thread.handled.get().wrapping_add(1));
+        if !restarts {
+            thread.interrupts.set(thread.interrupts.get().wrapping_add(1));
+        }
+    });
+}
+
+/// The signals that a thread has handled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Signals {
+    /// All handlers.
+    pub(crate) handled: u32,
+    /// Handlers without `SA_RESTART`.
+    pub(crate) interrupts: u32,
+}
+
+/// Returns the signals that the calling thread has handled so far.
+#[inline]
+pub(crate) fn signals() -> Signals {
+    THREAD.with(|thread| Signals {
+        handled: thread.handled.get(),
+        interrupts: thread.interrupts.get(),
+    })
+}

@@ -1,0 +1,55 @@
+//! The library that `hairpin run` preloads into an unmodified program: its UDP sockets send and
+//! receive over AF_XDP, bypassing the kernel.
+//!
+//! Layer L3, built on `stack`. It exports the C library's functions for sockets, waiting,
+//! descriptors and signals. A program's descriptor stays its own kernel socket. When the program
+//! binds or connects a UDP socket, and its address is on a configured interface, a stack of this
+//! process receives its frames ([`AdoptedSocket`](hairpin_stack::AdoptedSocket)). When the program
+//! asks for something that the stack lacks, the socket is returned to the kernel with a log line;
+//! datagrams that have arrived are kept.
+//!
+//! ```text
+//!  program ─▶ recvfrom, sendto, poll, epoll_wait, bind, close, …      exports/
+//!              │ descriptor in the table?  no ─▶ the C library         slots.rs, real.rs
+//!              ▼ yes
+//!             Socket: kept datagrams, AdoptedSocket, kernel socket     socket.rs
+//!              │ nothing pending
+//!              ▼
+//!             Wait: busy-poll, then ppoll on rings and descriptors     sleep.rs
+//! ```
+//!
+//! | file | contents |
+//! |---|---|
+//! | `exports/` | the exported functions: receive, send, sockets, polling, descriptors, system |
+//! | `process.rs` | stacks, adoption and return of sockets, forks |
+//! | `socket.rs`, `options.rs`, `membership.rs` | an accelerated socket; its options and groups |
+//! | `slots.rs`, `epoll.rs` | the table of descriptors; members of epoll instances |
+//! | `sleep.rs`, `clock.rs` | waiting |
+//! | `guard.rs`, `signals.rs` | calls of the library itself; the program's signal handlers |
+//! | `messages.rs`, `addresses.rs`, `errno.rs` | the program's buffers |
+//! | `real.rs`, `settings.rs`, `log.rs`, `counters.rs` | the C library; settings; output |
+//!
+//! The library's own calls never enter its functions: a thread-local mark, set while a thread is
+//! inside, passes them to the C library. No panic crosses into the program, because every exported
+//! function is `extern "C"`: a panic there ends the process.
+//!
+//! `unsafe` is allowed in this crate, for the program's pointers. Each block is documented.
+
+mod addresses;
+mod clock;
+mod counters;
+mod epoll;
+mod errno;
+mod exports;
+mod guard;
+mod log;
+mod membership;
+mod messages;
+mod options;
+mod process;
+mod real;
+mod settings;
+mod signals;
+mod sleep;
+mod slots;
+mod socket;

@@ -1,0 +1,161 @@
+//! Datagrams to and from the program's buffers.
+
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+use std::net::IpAddr;
+
+use libc::{cmsghdr, iovec, msghdr};
+
+use crate::addresses;
+use crate::options::SocketState;
+use crate::socket::Datagram;
+
+/// Copies a payload into buffers. Returns how many bytes fit.
+///
+/// # Safety
+/// Each part is valid for writes of its length.
+pub(crate) unsafe fn scatter(payload: &[u8], parts: &[iovec]) -> usize {
+    let mut done = 0;
+    for part in parts {
+        let count = part.iov_len.min(payload.len() - done);
+        if count > 0 {
+            // SAFETY: the caller guarantees the part; the source has that many bytes.
+            unsafe {
+                let to = part.iov_base.cast::<u8>();
+                std::ptr::copy_nonoverlapping(payload[done..].as_ptr(), to, count);
+            }
+            done += count;
+        }
+    }
+    done
+}
+
+/// Copies buffers into a payload of their total length.
+///
+/// # Safety
+/// Each part is valid for reads of its length.
+pub(crate) unsafe fn gather(parts: &[iovec], payload: &mut [u8]) {
+    let mut done = 0;
+    for part in parts {
+        let count = part.iov_len.min(payload.len() - done);
+        if count > 0 {
+            // SAFETY: the caller guarantees the part; the target has that many bytes.
+            unsafe {
+                let to = payload[done..].as_mut_ptr();
+                std::ptr::copy_nonoverlapping(part.iov_base.cast::<u8>(), to, count);
+            }
+            done += count;
+        }
+    }
+}
+
+/// Returns the buffers as a slice.
+///
+/// # Safety
+/// `parts` points to `count` structures.
+pub(crate) unsafe fn parts<'a>(parts: *const iovec, count: usize) -> &'a [iovec] {
+    if parts.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: the caller guarantees the structures.
+    unsafe { std::slice::from_raw_parts(parts, count) }
+}
+
+/// Returns the result of a receive: the bytes delivered, or with MSG_TRUNC the datagram's length.
+pub(crate) fn received_length(flags: c_int, payload: &[u8], copied: usize) -> isize {
+    (if flags & libc::MSG_TRUNC != 0 { payload.len() } else { copied }) as isize
+}
+
+/// Delivers a datagram as recvmsg(2) does.
+///
+/// # Safety
+/// The message is valid for recvmsg(2).
+pub(crate) unsafe fn deliver(
+    message: &mut msghdr,
+    flags: c_int,
+    datagram: &Datagram<'_>,
+    state: &SocketState,
+) -> isize {
+    // SAFETY: the caller guarantees the buffers.
+    let parts = unsafe { parts(message.msg_iov, message.msg_iovlen) };
+    // SAFETY: as above.
+    let copied = unsafe { scatter(datagram.payload, parts) };
+    message.msg_flags = if copied < datagram.payload.len() { libc::MSG_TRUNC } else { 0 };
+    if message.msg_name.is_null() {
+        message.msg_namelen = 0;
+    } else {
+        // SAFETY: the caller guarantees the name's buffer.
+        unsafe {
+            addresses::write(datagram.source, message.msg_name.cast(), &mut message.msg_namelen);
+        }
+    }
+    let mut control = Control { message, used: 0 };
+    if state.overflow {
+        // The kernel omits the message while nothing was dropped.
+    }
+    if state.packet_info {
+        // SAFETY: the caller guarantees the control buffer.
+        unsafe { control.packet_info(datagram, state) };
+    }
+    let used = control.used;
+    message.msg_controllen = used;
+    received_length(flags, datagram.payload, copied)
+}
+
+/// The control messages of a datagram.
+struct Control<'a> {
+    message: &'a mut msghdr,
+    used: usize,
+}
+
+impl Control<'_> {
+    unsafe fn packet_info(&mut self, datagram: &Datagram<'_>, state: &SocketState) {
+        match datagram.destination {
+            Some(IpAddr::V4(destination)) => {
+                let address = libc::in_addr { s_addr: u32::from(destination).to_be() };
+                let info = libc::in_pktinfo {
+                    ipi_ifindex: state.interface as c_int,
+                    ipi_spec_dst: address,
+                    ipi_addr: address,
+                };
+                // SAFETY: the caller guarantees the control buffer.
+                unsafe { self.put(libc::IPPROTO_IP, libc::IP_PKTINFO, &info) };
+            }
+            Some(IpAddr::V6(destination)) => {
+                let address = libc::in6_addr { s6_addr: destination.octets() };
+                let info = libc::in6_pktinfo { ipi6_addr: address, ipi6_ifindex: state.interface };
+                // SAFETY: as above.
+                unsafe { self.put(libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, &info) };
+            }
+            None => {}
+        }
+    }
+
+    /// Appends a control message, or marks the message as cut.
+    ///
+    /// # Safety
+    /// The message's control buffer is valid for writes.
+    unsafe fn put<T>(&mut self, level: c_int, kind: c_int, value: &T) {
+        // SAFETY: the macros compute lengths only.
+        let (space, length) = unsafe {
+            (libc::CMSG_SPACE(size_of::<T>() as u32), libc::CMSG_LEN(size_of::<T>() as u32))
+        };
+        let left = self.message.msg_controllen - self.used;
+        if self.message.msg_control.is_null() || left < length as usize {
+            self.message.msg_flags |= libc::MSG_CTRUNC;
+            return;
+        }
+        let mut header = MaybeUninit::<cmsghdr>::zeroed();
+        // SAFETY: a zeroed header is valid; the buffer has room for header and value.
+        unsafe {
+            let fields = header.assume_init_mut();
+            (fields.cmsg_len, fields.cmsg_level, fields.cmsg_type) = (length as usize, level, kind);
+            let at: *mut c_void = self.message.msg_control.byte_add(self.used);
+            at.cast::<cmsghdr>().write_unaligned(*fields);
+            at.byte_add(libc::CMSG_LEN(0) as usize)
+                .cast::<T>()
+                .write_unaligned(std::ptr::read(value));
+        }
+        self.used += (space as usize).min(left);
+    }
+}

@@ -1,0 +1,301 @@
+//! The state of the process: its stacks, which sockets they accelerate, and forks.
+
+use std::ffi::c_int;
+use std::os::fd::AsRawFd;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+
+use hairpin_mapped::CounterPage;
+use hairpin_stack::{Adoption, Stack, StackSettings};
+
+use crate::addresses::{self, option};
+use crate::counters::{self, ACCELERATED, REFUSED, RETURNED};
+use crate::log::{self, Level};
+use crate::membership::Membership;
+use crate::options::SocketState;
+use crate::settings::settings;
+use crate::slots::{self, Slot};
+use crate::socket::Socket;
+use crate::{real, sleep};
+
+/// The most accelerated sockets of an interface; others stay with the kernel.
+const SOCKETS: u32 = 16_384;
+
+/// The opened stacks and their ring descriptors. Replaced as a whole, never freed.
+struct Stacks {
+    stacks: Vec<Stack>,
+    rings: Vec<c_int>,
+}
+
+static STACKS: AtomicPtr<Stacks> = AtomicPtr::new(null_mut());
+/// `true` while a thread opens the stacks, or after it failed.
+static OPENING: AtomicBool = AtomicBool::new(false);
+/// The descriptor of the counters' page, or -1.
+static PAGE: AtomicI32 = AtomicI32::new(-1);
+
+fn stacks() -> Option<&'static Stacks> {
+    // SAFETY: a published value is never freed.
+    unsafe { STACKS.load(Ordering::Acquire).as_ref() }
+}
+
+/// Returns the open stacks.
+#[inline]
+pub(crate) fn open_stacks() -> &'static [Stack] {
+    stacks().map_or(&[], |stacks| &stacks.stacks)
+}
+
+/// Returns the descriptors that are readable while a ring has a frame.
+pub(crate) fn ring_descriptors() -> &'static [c_int] {
+    stacks().map_or(&[], |stacks| &stacks.rings)
+}
+
+/// Takes the frames of all stacks off their rings and queues them.
+#[inline]
+pub(crate) fn poll_stacks() {
+    for stack in open_stacks() {
+        // After the interface's removal, the kernel sockets report the consequences.
+        let _ = stack.poll();
+    }
+}
+
+/// Opens the stacks of the configured interfaces, once.
+fn open() -> &'static [Stack] {
+    if stacks().is_some() || OPENING.swap(true, Ordering::AcqRel) {
+        return open_stacks();
+    }
+    let mut stacks = Vec::new();
+    for interface in &settings().interfaces {
+        let mut stack_settings = StackSettings { sockets: SOCKETS, ..StackSettings::default() };
+        let locals = &mut stack_settings.interface.filter.locals;
+        *locals = (*locals).max(SOCKETS);
+        match Stack::open(interface, &stack_settings) {
+            Ok(stack) => {
+                log::line(Level::Fallback, format_args!("{stack}"));
+                stacks.push(stack);
+            }
+            Err(error) => {
+                if settings().strict {
+                    log::fatal(&format!("strict: {error}"));
+                }
+                log::line(Level::Fallback, format_args!("not accelerated: {error}"));
+            }
+        }
+    }
+    if stacks.is_empty() {
+        return &[];
+    }
+    let rings = stacks.iter().flat_map(Stack::receive_descriptors).collect();
+    STACKS.store(Box::into_raw(Box::new(Stacks { stacks, rings })), Ordering::Release);
+    watch_forks();
+    counters::start();
+    open_stacks()
+}
+
+/// Records the page's descriptor, which the program must not close.
+pub(crate) fn set_page(page: &CounterPage) {
+    PAGE.store(page.fd().as_raw_fd(), Ordering::Relaxed);
+}
+
+/// Returns `true` if the descriptor belongs to the library, so that the program must not close it.
+pub(crate) fn is_internal(fd: c_int) -> bool {
+    stacks().is_some()
+        && (hairpin_stack::is_internal_descriptor(fd)
+            || sleep::is_event(fd)
+            || PAGE.load(Ordering::Relaxed) == fd)
+}
+
+/// Prints the events of all stacks.
+pub(crate) fn print_events() {
+    for stack in open_stacks() {
+        while let Some(event) = stack.next_event() {
+            let level = if event.is_fallback() { Level::Fallback } else { Level::All };
+            log::line(level, event);
+        }
+    }
+}
+
+/// Accelerates a socket that the kernel has bound on its first send, unless it was considered
+/// before.
+pub(crate) fn adopt_sender(fd: c_int) {
+    if settings().interfaces.is_empty() {
+        return;
+    }
+    let Some(slot) = slots::find_or_create(fd) else { return };
+    if !slot.set_considered(true)
+        && let Some(_inside) = crate::guard::enter()
+    {
+        adopt(fd);
+    }
+}
+
+/// Accelerates a socket that was just bound or connected, if its address is on an interface.
+///
+/// The caller is inside the library.
+pub(crate) fn adopt(fd: c_int) {
+    if settings().interfaces.is_empty() || !is_udp(fd) {
+        return;
+    }
+    let Some(local) = addresses::local(fd).filter(|local| local.port() != 0) else {
+        return hand_back(fd, "the socket is not bound");
+    };
+    let remote = addresses::remote(fd);
+    if local.ip().is_loopback() {
+        return hand_back(fd, "the address is on another interface");
+    }
+    if open().is_empty() {
+        return;
+    }
+    let is_covered = |stack: &&Stack| {
+        local.ip().is_unspecified() || local.ip().is_multicast() || stack.has_address(local.ip())
+    };
+    let Some(stack) = open_stacks().iter().find(is_covered) else {
+        return hand_back(fd, "the address is on another interface");
+    };
+    let Some(slot) = slots::find_or_create(fd) else { return };
+    slot.set_considered(true);
+    let state = match SocketState::read(fd, local, stack.interface()) {
+        Ok(state) => state,
+        Err(reason) => return refuse(fd, slot, reason),
+    };
+    // The old adoption must end first: both have the same port.
+    let mut old = slot.socket();
+    let memberships = old.as_mut().map(|socket| std::mem::take(&mut socket.memberships));
+    if let Some(socket) = old.as_deref_mut() {
+        socket.hand_back();
+    }
+    drop(old);
+    let adoption = Adoption {
+        local,
+        remote,
+        cookie: cookie(fd),
+        options: state.options,
+        wake: sleep::wake_all,
+    };
+    let adopted = match stack.adopt_udp(&adoption) {
+        Ok(adopted) => adopted,
+        Err(error) => return refuse(fd, slot, error),
+    };
+    let mut new = Socket::new(adopted, stack, local, remote, state);
+    for membership in memberships.into_iter().flatten() {
+        new.join(membership);
+    }
+    let mut place = slot.socket();
+    match place.as_deref_mut() {
+        Some(old) => old.continue_as(new),
+        None => {
+            drop(place);
+            slot.set_socket(Some(Box::new(new)));
+            ACCELERATED.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let peer = remote.map(|remote| format!(" to {remote}")).unwrap_or_default();
+    log::line(Level::All, format_args!("{local}{peer} is accelerated (descriptor {fd})"));
+}
+
+#[cold]
+fn refuse(fd: c_int, slot: &Slot, reason: impl std::fmt::Display) {
+    if slot.is_socket() {
+        return hand_back(fd, reason);
+    }
+    REFUSED.fetch_add(1, Ordering::Relaxed);
+    let local = addresses::local(fd).map(|local| local.to_string()).unwrap_or_default();
+    log::line(Level::Fallback, format_args!("{local} stays with the kernel: {reason}"));
+}
+
+/// Returns a socket to the kernel. Datagrams that have arrived are kept for the program.
+///
+/// The caller is inside the library.
+pub(crate) fn hand_back(fd: c_int, reason: impl std::fmt::Display) {
+    let Some(slot) = slots::socket(fd) else { return };
+    let mut place = slot.socket();
+    let Some(socket) = place.as_deref_mut() else { return };
+    if socket.adopted.is_none() {
+        return;
+    }
+    socket.hand_back();
+    RETURNED.fetch_add(1, Ordering::Relaxed);
+    log::line(Level::Fallback, format_args!("{} returns to the kernel: {reason}", socket.local));
+    if socket.is_finished() {
+        socket.counters.close();
+        slot.set_plain();
+        *place = None;
+    }
+}
+
+/// Forgets a descriptor that is about to be closed. Its traffic ends; nothing is kept.
+pub(crate) fn forget(fd: c_int) {
+    let Some(slot) = slots::find(fd) else { return };
+    slot.set_considered(false);
+    crate::epoll::forget(fd, slot);
+    if let Some(socket) = slot.set_socket(None) {
+        socket.counters.close();
+    }
+}
+
+fn is_udp(fd: c_int) -> bool {
+    let is = |name, value| option(fd, libc::SOL_SOCKET, name) == Some(value);
+    is(libc::SO_TYPE, libc::SOCK_DGRAM) && is(libc::SO_PROTOCOL, libc::IPPROTO_UDP)
+}
+
+fn cookie(fd: c_int) -> u64 {
+    let mut cookie = 0_u64;
+    let mut length = size_of::<u64>() as libc::socklen_t;
+    let place = (&raw mut cookie).cast();
+    // SAFETY: the value outlives the call and has the length that is passed.
+    unsafe {
+        real::getsockopt(fd, libc::SOL_SOCKET, libc::SO_COOKIE, place, &raw mut length);
+    }
+    cookie
+}
+
+/// Registers the fork handlers, once.
+fn watch_forks() {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if !WATCHED.swap(true, Ordering::Relaxed) {
+        // SAFETY: the functions exist as long as the process.
+        unsafe { libc::pthread_atfork(Some(before_fork), None, Some(after_fork_in_child)) };
+    }
+}
+
+/// Returns the sockets to the kernel, because a child shares them from now on.
+extern "C" fn before_fork() {
+    if settings().parent_keeps_sockets {
+        return;
+    }
+    let inside = crate::guard::enter();
+    slots::for_each(|fd, _| hand_back(fd, "the process forks"));
+    drop(inside);
+}
+
+/// The child has no stack and no socket of the parent. It opens its own when it binds a socket.
+extern "C" fn after_fork_in_child() {
+    STACKS.store(null_mut(), Ordering::Relaxed);
+    OPENING.store(false, Ordering::Relaxed);
+    PAGE.store(-1, Ordering::Relaxed);
+    slots::forget_all();
+    sleep::forget_all();
+    counters::forget();
+}
+
+/// Blocks all signals of the calling thread: they are for the program's own threads.
+pub(crate) fn block_signals() {
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the first call initializes the set; the second reads it and requests no old set.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), null_mut());
+    }
+}
+
+/// Joins a group after the kernel socket has, or leaves it. `None` returns the socket to the kernel.
+pub(crate) fn update_membership(fd: c_int, change: Option<Membership>) {
+    let Some(slot) = slots::socket(fd) else { return };
+    let joined = {
+        let mut place = slot.socket();
+        let Some(socket) = place.as_deref_mut() else { return };
+        change.is_some_and(|change| socket.join(change))
+    };
+    if !joined {
+        hand_back(fd, "the group membership is not supported");
+    }
+}

@@ -1,0 +1,54 @@
+//! The settings of a run, which `hairpin run` passes in environment variables.
+
+use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
+
+/// The settings of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    /// The interfaces to accelerate (`HAIRPIN_INTERFACES`, comma-separated).
+    pub(crate) interfaces: Vec<String>,
+    /// The nanoseconds of busy-polling before a blocking call sleeps (`HAIRPIN_PROFILE`).
+    pub(crate) spin_ns: u64,
+    /// `true` if forked children use no sockets of their parent (`HAIRPIN_FORK=parent`).
+    pub(crate) parent_keeps_sockets: bool,
+    /// `true` if the program must not run without acceleration (`HAIRPIN_STRICT=1`).
+    pub(crate) strict: bool,
+}
+
+/// The budget of the profile `latency`: covers the pauses of a busy flow. With two spinning
+/// processes on two cores it still lets each core go idle after a tenth of a second.
+const LATENCY_SPIN_NS: u64 = 100_000_000;
+/// The budget of the profile `safe`: about the cost of a sleep and a wakeup, so that spinning at
+/// most doubles the work of a wait.
+const SAFE_SPIN_NS: u64 = 50_000;
+
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+/// Returns the settings, read once from the environment.
+pub(crate) fn settings() -> &'static Settings {
+    SETTINGS.get_or_init(|| {
+        crate::log::set_level(variable(c"HAIRPIN_LOG"));
+        let interfaces = variable(c"HAIRPIN_INTERFACES").unwrap_or_default();
+        Settings {
+            interfaces: interfaces.split(',').filter(|it| !it.is_empty()).map(Into::into).collect(),
+            spin_ns: match variable(c"HAIRPIN_PROFILE") {
+                Some("safe") => SAFE_SPIN_NS,
+                _ => LATENCY_SPIN_NS,
+            },
+            parent_keeps_sockets: variable(c"HAIRPIN_FORK") == Some("parent"),
+            strict: variable(c"HAIRPIN_STRICT") == Some("1"),
+        }
+    })
+}
+
+/// Reads a variable without the standard library, whose lock a program may hold across a fork.
+fn variable(name: &CStr) -> Option<&'static str> {
+    // SAFETY: the name ends with zero. The value is used before the program can change it.
+    let value: *const c_char = unsafe { libc::getenv(name.as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: the environment's strings end with zero.
+    unsafe { CStr::from_ptr(value) }.to_str().ok()
+}

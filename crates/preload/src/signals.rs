@@ -1,0 +1,149 @@
+//! Signal handlers of the program, run through this library's handler.
+//!
+//! It keeps signals while the thread is inside the library, and counts handlers, so that a thread
+//! that busy-polls notices the interruption.
+
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use libc::{sigaction, sighandler_t, siginfo_t};
+
+use crate::{guard, real};
+
+/// The signal numbers of Linux.
+const SIGNALS: usize = 65;
+
+/// The program's handler and flags of each signal.
+struct Handler {
+    function: AtomicUsize,
+    has_info: AtomicBool,
+    restarts: AtomicBool,
+}
+
+static HANDLERS: [Handler; SIGNALS] = [const {
+    Handler {
+        function: AtomicUsize::new(libc::SIG_DFL),
+        has_info: AtomicBool::new(false),
+        restarts: AtomicBool::new(false),
+    }
+}; SIGNALS];
+
+/// Returns `true` for signals that an instruction causes: their handlers must run at once.
+fn is_synchronous(signal: c_int) -> bool {
+    matches!(
+        signal,
+        libc::SIGSEGV
+            | libc::SIGBUS
+            | libc::SIGFPE
+            | libc::SIGILL
+            | libc::SIGTRAP
+            | libc::SIGSYS
+            | libc::SIGABRT
+    )
+}
+
+fn trampoline() -> sighandler_t {
+    on_signal as *const () as sighandler_t
+}
+
+extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    let Some(handler) = HANDLERS.get(signal as usize) else { return };
+    // SAFETY: the kernel passes a valid structure to a handler with SA_SIGINFO.
+    if unsafe { info.as_ref() }.is_some_and(guard::keep_signal) {
+        return;
+    }
+    guard::count_signal(handler.restarts.load(Ordering::Relaxed));
+    let function = handler.function.load(Ordering::Relaxed);
+    if matches!(function, libc::SIG_DFL | libc::SIG_IGN) {
+        return;
+    }
+    // SAFETY: the program registered this address as a handler of the kind that its flags name.
+    unsafe {
+        if handler.has_info.load(Ordering::Relaxed) {
+            let call: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) =
+                std::mem::transmute(function);
+            call(signal, info, context);
+        } else {
+            let call: extern "C" fn(c_int) = std::mem::transmute(function);
+            call(signal);
+        }
+    }
+}
+
+/// Does the same as sigaction(2), with the program's handler behind this library's.
+///
+/// # Safety
+/// As for sigaction(2).
+pub(crate) unsafe fn set_action(
+    signal: c_int,
+    new: *const sigaction,
+    old: *mut sigaction,
+) -> c_int {
+    let handler = usize::try_from(signal).ok().and_then(|at| HANDLERS.get(at));
+    let Some(handler) = handler.filter(|_| !is_synchronous(signal)) else {
+        // SAFETY: the caller's guarantees.
+        return unsafe { real::sigaction(signal, new, old) };
+    };
+    let before = handler.function.load(Ordering::Relaxed);
+    let had_info = handler.has_info.load(Ordering::Relaxed);
+    // SAFETY: the caller passes a valid structure or null.
+    let mut wanted = unsafe { new.as_ref() }.copied();
+    if let Some(action) = &mut wanted
+        && !matches!(action.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN)
+    {
+        handler.has_info.store(action.sa_flags & libc::SA_SIGINFO != 0, Ordering::Relaxed);
+        handler.restarts.store(action.sa_flags & libc::SA_RESTART != 0, Ordering::Relaxed);
+        handler.function.store(action.sa_sigaction, Ordering::Relaxed);
+        action.sa_sigaction = trampoline();
+        action.sa_flags |= libc::SA_SIGINFO;
+    }
+    let wanted = wanted.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: a local structure or null; the caller guarantees `old`.
+    let result = unsafe { real::sigaction(signal, wanted, old) };
+    // SAFETY: the kernel filled the structure in, unless it is null.
+    if let Some(old) = unsafe { old.as_mut() }
+        && result == 0
+        && old.sa_sigaction == trampoline()
+    {
+        old.sa_sigaction = before;
+        if !had_info {
+            old.sa_flags &= !libc::SA_SIGINFO;
+        }
+    }
+    result
+}
+
+/// Does the same as signal(2): restarts calls, and keeps the handler.
+pub(crate) fn set_handler(signal: c_int, handler: sighandler_t, flags: c_int) -> sighandler_t {
+    let mut new = MaybeUninit::<sigaction>::zeroed();
+    let mut old = MaybeUninit::<sigaction>::zeroed();
+    // SAFETY: a zeroed structure is valid: no flags, an empty mask. Both outlive the call.
+    unsafe {
+        let action = new.assume_init_mut();
+        action.sa_sigaction = handler;
+        action.sa_flags = flags;
+        if set_action(signal, new.as_ptr(), old.as_mut_ptr()) != 0 {
+            return libc::SIG_ERR;
+        }
+        old.assume_init().sa_sigaction
+    }
+}
+
+/// Does the same as siginterrupt(3).
+pub(crate) fn set_interrupt(signal: c_int, interrupts: bool) -> c_int {
+    let mut action = MaybeUninit::<sigaction>::zeroed();
+    // SAFETY: the structure outlives both calls, and the first fills it in.
+    unsafe {
+        if set_action(signal, std::ptr::null(), action.as_mut_ptr()) != 0 {
+            return -1;
+        }
+        let mut action = action.assume_init();
+        if interrupts {
+            action.sa_flags &= !libc::SA_RESTART;
+        } else {
+            action.sa_flags |= libc::SA_RESTART;
+        }
+        set_action(signal, &raw const action, std::ptr::null_mut())
+    }
+}

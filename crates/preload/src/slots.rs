@@ -1,0 +1,161 @@
+//! The table of descriptors: which of them the library handles.
+//!
+//! A slot is created when a descriptor is first handled and never freed, so that a thread that waits
+//! in a call finds a valid slot after another thread has closed the descriptor.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::epoll::EpollSet;
+use crate::socket::Socket;
+
+/// The slots of a block, and the most blocks: a million descriptors, the kernel's own limit.
+const BLOCK: usize = 1_024;
+const BLOCKS: usize = 1_024;
+
+type Block = [AtomicPtr<Slot>; BLOCK];
+
+static BLOCKS_TABLE: [AtomicPtr<Block>; BLOCKS] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; BLOCKS];
+
+const PLAIN: u8 = 0;
+const SOCKET: u8 = 1;
+const EPOLL: u8 = 2;
+
+/// What the library knows of a descriptor.
+#[derive(Debug, Default)]
+pub(crate) struct Slot {
+    kind: AtomicU8,
+    /// `true` if the descriptor was considered for acceleration since it was created.
+    considered: AtomicBool,
+    socket: Mutex<Option<Box<Socket>>>,
+    epoll: Mutex<Option<Box<EpollSet>>>,
+}
+
+impl Slot {
+    pub(crate) fn socket(&self) -> MutexGuard<'_, Option<Box<Socket>>> {
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn epoll(&self) -> MutexGuard<'_, Option<Box<EpollSet>>> {
+        self.epoll.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns `true` if the descriptor is an accelerated socket.
+    #[inline]
+    pub(crate) fn is_socket(&self) -> bool {
+        self.kind.load(Ordering::Acquire) == SOCKET
+    }
+
+    /// Returns `true` if the descriptor is an epoll instance that may have accelerated members.
+    #[inline]
+    pub(crate) fn is_epoll(&self) -> bool {
+        self.kind.load(Ordering::Acquire) == EPOLL
+    }
+
+    /// Records that the descriptor is considered for acceleration, or is a new one. Returns the
+    /// state before.
+    pub(crate) fn set_considered(&self, considered: bool) -> bool {
+        self.considered.swap(considered, Ordering::AcqRel)
+    }
+
+    /// Stores or removes the socket.
+    pub(crate) fn set_socket(&self, socket: Option<Box<Socket>>) -> Option<Box<Socket>> {
+        let mut place = self.socket();
+        self.kind.store(if socket.is_some() { SOCKET } else { PLAIN }, Ordering::Release);
+        std::mem::replace(&mut place, socket)
+    }
+
+    /// Marks the slot as that of a plain descriptor, while its lock is held.
+    pub(crate) fn set_plain(&self) {
+        self.kind.store(PLAIN, Ordering::Release);
+    }
+
+    /// Marks the slot as that of an epoll instance.
+    pub(crate) fn set_epoll(&self) {
+        self.kind.store(EPOLL, Ordering::Release);
+    }
+}
+
+/// Returns the slot of a descriptor that the library handles.
+#[inline]
+pub(crate) fn handled(fd: c_int) -> Option<&'static Slot> {
+    let slot = find(fd)?;
+    (slot.kind.load(Ordering::Acquire) != PLAIN).then_some(slot)
+}
+
+/// Returns the slot of an accelerated socket.
+#[inline]
+pub(crate) fn socket(fd: c_int) -> Option<&'static Slot> {
+    find(fd).filter(|slot| slot.is_socket())
+}
+
+/// Returns the slot of an epoll instance that may have accelerated members.
+#[inline]
+pub(crate) fn epoll(fd: c_int) -> Option<&'static Slot> {
+    find(fd).filter(|slot| slot.is_epoll())
+}
+
+/// Returns a descriptor's slot, if it was ever handled.
+#[inline]
+pub(crate) fn find(fd: c_int) -> Option<&'static Slot> {
+    let at = usize::try_from(fd).ok()?;
+    let block = BLOCKS_TABLE.get(at / BLOCK)?.load(Ordering::Acquire);
+    // SAFETY: a block is never freed.
+    let slot = unsafe { block.as_ref() }?[at % BLOCK].load(Ordering::Acquire);
+    // SAFETY: a slot is never freed.
+    unsafe { slot.as_ref() }
+}
+
+/// Returns a descriptor's slot, created if necessary; `None` for a number beyond the table.
+pub(crate) fn find_or_create(fd: c_int) -> Option<&'static Slot> {
+    if let Some(slot) = find(fd) {
+        return Some(slot);
+    }
+    let at = usize::try_from(fd).ok()?;
+    let block = BLOCKS_TABLE.get(at / BLOCK)?;
+    let new = || Box::new([const { AtomicPtr::new(std::ptr::null_mut()) }; BLOCK]);
+    // SAFETY: a block is never freed.
+    let block = unsafe { &*publish(block, new) };
+    // SAFETY: a slot is never freed.
+    Some(unsafe { &*publish(&block[at % BLOCK], Box::<Slot>::default) })
+}
+
+/// Returns what the place points to, after storing a new value there if it is empty.
+fn publish<T>(place: &AtomicPtr<T>, new: impl FnOnce() -> Box<T>) -> *mut T {
+    let found = place.load(Ordering::Acquire);
+    if !found.is_null() {
+        return found;
+    }
+    let new = Box::into_raw(new());
+    match place.compare_exchange(std::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => new,
+        Err(found) => {
+            // SAFETY: the value came from a box and was not published.
+            drop(unsafe { Box::from_raw(new) });
+            found
+        }
+    }
+}
+
+/// Calls `on` with every descriptor that the library handles.
+pub(crate) fn for_each(mut on: impl FnMut(c_int, &'static Slot)) {
+    for (at, block) in BLOCKS_TABLE.iter().enumerate() {
+        // SAFETY: a block is never freed.
+        let Some(block) = (unsafe { block.load(Ordering::Acquire).as_ref() }) else { continue };
+        for (index, slot) in block.iter().enumerate() {
+            // SAFETY: a slot is never freed.
+            let Some(slot) = (unsafe { slot.load(Ordering::Acquire).as_ref() }) else { continue };
+            if slot.kind.load(Ordering::Acquire) != PLAIN {
+                on((at * BLOCK + index) as c_int, slot);
+            }
+        }
+    }
+}
+
+/// Forgets all descriptors, in a forked child: the locks of the slots may be held there by threads
+/// that do not exist.
+pub(crate) fn forget_all() {
+    BLOCKS_TABLE.iter().for_each(|block| block.store(std::ptr::null_mut(), Ordering::Relaxed));
+}

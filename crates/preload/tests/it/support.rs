@@ -1,0 +1,105 @@
+//! Hosts, accelerated programs, and their counters.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use hairpin_mapped::CounterPages;
+use hairpin_testbed::{Host, Queues, Testbed};
+
+/// Creates two hosts with both families.
+pub(crate) fn testbed(queues: u32) -> Testbed {
+    let testbed = Testbed::builder().queues(Queues::pairs(queues)).ipv6().build().unwrap();
+    for host in testbed.hosts() {
+        let free = || std::fs::write("/proc/sys/net/ipv4/icmp_ratelimit", "0");
+        host.run(free).unwrap().unwrap();
+    }
+    testbed
+}
+
+/// Returns the library, which cargo builds next to this test.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let path = test.with_file_name("libhairpin_preload.so");
+    assert!(path.exists(), "{} does not exist", path.display());
+    path
+}
+
+/// Returns a command, accelerated if requested.
+pub(crate) fn command(program: impl AsRef<OsStr>, accelerated: bool) -> Command {
+    let mut command = Command::new(program);
+    if accelerated {
+        command
+            .env("LD_PRELOAD", library())
+            .env("HAIRPIN_INTERFACES", "veth0")
+            .env("HAIRPIN_STRICT", "1")
+            .env("HAIRPIN_LOG", "all");
+    }
+    command
+}
+
+/// Runs a command on a host to its end.
+pub(crate) fn output(host: &Host, command: Command) -> Output {
+    // A hang ends the test, with what was printed before.
+    let mut limited = Command::new("timeout");
+    limited.arg("60").arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            limited.env(name, value);
+        }
+    }
+    let mut command = limited;
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    host.spawn(command, &[]).unwrap().wait_with_output().unwrap()
+}
+
+/// A program that ends with its test.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Returns a counter of an accelerated process.
+pub(crate) fn counter(process: u32, name: &str) -> u64 {
+    let pages = CounterPages::find().unwrap();
+    let pages = pages.found.iter().filter(|found| found.process == process);
+    for page in pages.filter_map(|found| found.page.as_ref().ok()) {
+        let metrics = page.metrics().iter().position(|metric| metric.name == name);
+        if let Some(at) = metrics {
+            return page.values().nth(at).unwrap();
+        }
+    }
+    panic!("process {process} has no counter {name}");
+}
+
+/// Returns the path of an installed program; `None` with a line that the test is skipped.
+pub(crate) fn installed(program: &str) -> Option<PathBuf> {
+    let found = ["/usr/bin", "/usr/sbin", "/bin"]
+        .iter()
+        .map(|folder| Path::new(folder).join(program))
+        .find(|path| path.exists());
+    if found.is_none() {
+        println!("skipped: {program} is not installed");
+    }
+    found
+}
+
+/// Sleeps for a while that a test cannot replace by an event.
+pub(crate) fn pause(milliseconds: u64) {
+    std::thread::sleep(Duration::from_millis(milliseconds));
+}
+
+/// Sends a signal to a process of this test.
+pub(crate) fn interrupt(child: &Child) -> io::Result<()> {
+    // SAFETY: the call takes integers; the child has not been waited for.
+    match unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
