@@ -88,7 +88,8 @@ pub(crate) struct Market {
     /// The instruments whose books the message, and the event, have changed.
     pub(crate) changed_in_message: Vec<InstrumentIndex>,
     pub(crate) changed_in_event: Vec<InstrumentIndex>,
-    /// TransactTime of the last message with entries, and the last packet that left an event open.
+    /// TransactTime of the last message with book entries, and the last packet that left an event
+    /// open.
     pub(crate) event_time: Utc,
     pub(crate) event_packet: Packet,
     /// The number of instruments that need a snapshot.

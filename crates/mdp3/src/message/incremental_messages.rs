@@ -323,10 +323,14 @@ impl Market {
                 self.notify_refreshed(packet, root, instrument, changes, listener);
             }
         }
+        let has_changes = !self.changed_in_message.is_empty();
         self.changed_in_message.clear();
         self.end_parts(packet, root, listener);
         if !root.ends_event() {
-            (self.event_time, self.event_packet) = (transact_time, *packet);
+            self.event_packet = *packet;
+            if has_changes {
+                self.event_time = transact_time;
+            }
         }
     }
 
