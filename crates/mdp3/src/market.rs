@@ -92,6 +92,9 @@ pub(crate) struct Market {
     /// open.
     pub(crate) event_time: Utc,
     pub(crate) event_packet: Packet,
+    /// The number of ended events, and TransactTime of the books of the event after them, if a
+    /// message of another kind and time has followed.
+    pub(crate) book_time: Option<(u64, Utc)>,
     /// The number of instruments that need a snapshot.
     pub(crate) out_of_sync: usize,
     pub(crate) definition_loop: DefinitionLoop,
@@ -162,6 +165,7 @@ impl Market {
             changed_in_event: Vec::with_capacity(capacity),
             event_time: Utc::EPOCH,
             event_packet: Packet::NONE,
+            book_time: None,
             out_of_sync: 0,
             definition_loop: DefinitionLoop::new(settings.max_loop_packets, definitions_first),
             snapshot_loop: SnapshotLoop::new(

@@ -323,14 +323,10 @@ impl Market {
                 self.notify_refreshed(packet, root, instrument, changes, listener);
             }
         }
-        let has_changes = !self.changed_in_message.is_empty();
         self.changed_in_message.clear();
         self.end_parts(packet, root, listener);
         if !root.ends_event() {
-            self.event_packet = *packet;
-            if has_changes {
-                self.event_time = transact_time;
-            }
+            (self.event_time, self.event_packet) = (transact_time, *packet);
         }
     }
 
@@ -373,8 +369,9 @@ impl Market {
         self.clear_event();
     }
 
-    /// Ends an unfinished event before a book message with another TransactTime. Other messages may
-    /// belong to it: on conflated feeds a trade has the time of its match.
+    /// Ends an unfinished event before a book message, if the books of the event have another
+    /// TransactTime. Other messages may belong to it: on conflated feeds a trade has the time of
+    /// its match. Their time is kept apart, because it replaces `event_time`.
     #[cold]
     #[inline(never)]
     fn end_previous_event(
@@ -383,11 +380,17 @@ impl Market {
         message: &Message<'_>,
         listener: &mut impl Listener,
     ) {
-        if matches!(
+        let events = self.counters.events;
+        let kept = self.book_time.filter(|(event, _)| *event == events);
+        let time = kept.map_or(self.event_time, |(_, time)| time);
+        if !matches!(
             message.header.template_id,
             MDIncrementalRefreshBook46::TEMPLATE_ID
                 | MDIncrementalRefreshBookLongQty64::TEMPLATE_ID
         ) {
+            self.book_time = Some((events, time));
+        } else if entries::transact_time(message) != Some(time) {
+            self.event_time = time;
             self.end_unfinished_event(packet, EventEnd::TransactTime, listener);
         }
     }
