@@ -14,8 +14,9 @@ use crate::sequence::is_before;
 /// Timestamps can be compared for 137 s.
 const ECHO_LIFETIME: Duration = Duration::from_secs(120);
 
-/// A peer. Grouped by the path that writes the fields.
+/// A peer, in five cache lines. Grouped by the path that writes the fields.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
     /// The peer's incarnation; 0 until the first packet from it.

@@ -17,7 +17,7 @@ const SAMPLE_MAX_US: u32 = 1_000_000;
 pub(crate) struct RoundTrip {
     /// The shortest recent round trip in µs, plus 1; 0 before the first sample.
     minimum: u32,
-    /// The peer's response delay in µs: the longest recent sample above the minimum.
+    /// The peer's response delay in µs, from the longest recent samples above the minimum.
     response: u32,
 }
 
@@ -37,7 +37,8 @@ impl RoundTrip {
         }
         let excess = sample - self.minimum;
         if excess > self.response {
-            self.response = excess;
+            // At most doubled, so that one interruption of a host does not delay later probes.
+            self.response = excess.min(2 * self.response + TIMEOUT_MIN_US);
         } else {
             self.response -= (self.response - excess) / 16;
         }
@@ -82,6 +83,8 @@ mod tests {
         round_trip.add(19);
         assert_eq!(round_trip.timeout(), Duration::from_micros(200));
         round_trip.add(5_019);
+        assert!(round_trip.timeout() < Duration::from_micros(500));
+        (0..5).for_each(|_| round_trip.add(5_019));
         let timeout = round_trip.timeout();
         assert!(timeout > Duration::from_millis(5) && timeout < Duration::from_micros(5_300));
         (0..100).for_each(|_| round_trip.add(19));

@@ -22,13 +22,19 @@ const ABSENT: u64 = u64::MAX;
 pub(crate) struct TimerWheel {
     heads: [u32; SLOTS],
     occupied: [u64; SLOTS / 64],
-    /// For each peer: the next peer of the same slot.
-    next: Box<[u32]>,
-    /// For each peer: the tick at which it fires, or `ABSENT`.
-    ticks: Box<[u64]>,
+    entries: Box<[Entry]>,
     /// The tick up to which everything has fired.
     tick: u64,
     count: usize,
+}
+
+/// The entry of one peer.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// The tick at which the peer fires, or `ABSENT`.
+    tick: u64,
+    /// The next peer of the same slot.
+    next: u32,
 }
 
 impl TimerWheel {
@@ -36,8 +42,7 @@ impl TimerWheel {
         Self {
             heads: [NIL; SLOTS],
             occupied: [0; SLOTS / 64],
-            next: vec![NIL; peers].into_boxed_slice(),
-            ticks: vec![ABSENT; peers].into_boxed_slice(),
+            entries: vec![Entry { tick: ABSENT, next: NIL }; peers].into_boxed_slice(),
             tick: now.as_nanos() >> TICK_BITS,
             count: 0,
         }
@@ -45,7 +50,7 @@ impl TimerWheel {
 
     #[inline]
     pub(crate) fn is_present(&self, peer: u32) -> bool {
-        self.ticks[peer as usize] != ABSENT
+        self.entries[peer as usize].tick != ABSENT
     }
 
     /// Inserts a peer, or moves it if it would fire later. An earlier entry stays.
@@ -57,36 +62,36 @@ impl TimerWheel {
         }
         let tick = (deadline.as_nanos() >> TICK_BITS) + 1;
         let tick = tick.clamp(self.tick + 1, self.tick + SLOTS as u64 - 1);
-        if tick >= self.ticks[peer as usize] {
+        if tick >= self.entries[peer as usize].tick {
             return;
         }
         if self.is_present(peer) {
             self.remove(peer);
         }
         let slot = (tick % SLOTS as u64) as usize;
-        self.next[peer as usize] = self.heads[slot];
+        self.entries[peer as usize].next = self.heads[slot];
         self.heads[slot] = peer;
         self.occupied[slot / 64] |= 1 << (slot % 64);
-        self.ticks[peer as usize] = tick;
+        self.entries[peer as usize].tick = tick;
         self.count += 1;
     }
 
     /// Removes a peer from its slot: after a longer timeout, which is rare.
     #[cold]
     fn remove(&mut self, peer: u32) {
-        let slot = (self.ticks[peer as usize] % SLOTS as u64) as usize;
-        let next = self.next[peer as usize];
+        let slot = (self.entries[peer as usize].tick % SLOTS as u64) as usize;
+        let next = self.entries[peer as usize].next;
         if self.heads[slot] == peer {
             self.heads[slot] = next;
         } else {
             let mut at = self.heads[slot];
-            while self.next[at as usize] != peer {
-                at = self.next[at as usize];
+            while self.entries[at as usize].next != peer {
+                at = self.entries[at as usize].next;
             }
-            self.next[at as usize] = next;
+            self.entries[at as usize].next = next;
         }
         self.clear_if_empty(slot);
-        self.ticks[peer as usize] = ABSENT;
+        self.entries[peer as usize].tick = ABSENT;
         self.count -= 1;
     }
 
@@ -129,9 +134,9 @@ impl TimerWheel {
             let slot = ((self.tick + 1) % SLOTS as u64) as usize;
             let peer = self.heads[slot];
             if peer != NIL {
-                self.heads[slot] = self.next[peer as usize];
+                self.heads[slot] = self.entries[peer as usize].next;
                 self.clear_if_empty(slot);
-                self.ticks[peer as usize] = ABSENT;
+                self.entries[peer as usize].tick = ABSENT;
                 self.count -= 1;
                 return Some(peer);
             }

@@ -31,6 +31,9 @@ pub struct SocketOptions {
     /// Permits other sockets to bind to the same address (`SO_REUSEADDR`), as receivers of groups
     /// do.
     pub reuse_address: bool,
+    /// Sends UDP checksums over IPv4 (RFC 768). Without them the payload needs a checksum of its
+    /// own. IPv6 always has them (RFC 8200, 8.1), and so has what goes through the kernel.
+    pub checksum: bool,
     /// The receive buffer of the backing socket in bytes; `None` keeps the system's default.
     pub receive_buffer: Option<usize>,
 }
@@ -44,6 +47,7 @@ impl Default for SocketOptions {
             broadcast: false,
             multicast_loop: true,
             reuse_address: false,
+            checksum: true,
             receive_buffer: None,
         }
     }
@@ -56,7 +60,7 @@ impl SocketOptions {
             multicast_ttl: self.multicast_ttl,
             traffic_class: self.traffic_class,
             broadcast: self.broadcast,
-            checksum: true,
+            checksum: self.checksum,
             reuse_address: self.reuse_address,
         }
     }

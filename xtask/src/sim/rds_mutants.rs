@@ -24,8 +24,8 @@ pub(super) const RDS_MUTANTS: &[Mutant] = &[
         name: "no probes",
         changes: &[change(
             "rds/src/socket/timeout.rs",
-            "        peer.probe_due = true;\n        peer.probes",
-            "        peer.probes",
+            "        peer.probe_due = peer.send.lost == 0;\n",
+            "",
         )],
     },
     Mutant {

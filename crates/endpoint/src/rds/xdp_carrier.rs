@@ -26,8 +26,12 @@ pub(crate) struct XdpCarrier {
 impl XdpCarrier {
     /// Binds a UDP socket of a stack. `local` has the UDP port.
     pub(crate) fn bind(stack: &Stack, local: SocketAddr, options: &RdsOptions) -> io::Result<Self> {
-        let socket_options =
-            SocketOptions { receive_buffer: options.receive_buffer, ..SocketOptions::default() };
+        let socket_options = SocketOptions {
+            receive_buffer: options.receive_buffer,
+            // The CRC-32C of the packet is stronger.
+            checksum: false,
+            ..SocketOptions::default()
+        };
         let socket = stack.bind(local, &socket_options)?;
         Ok(Self {
             icmp_errors: IcmpErrors::enable(socket.kernel_socket(), local.is_ipv4())?,

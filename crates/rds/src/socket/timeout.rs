@@ -40,8 +40,9 @@ impl Socket {
 
     fn probe(&mut self, now: Instant, index: u32) {
         let unreachable_after = self.config.unreachable_after;
+        self.resend_tail(index);
         let peer = self.peers.peer_mut(index);
-        peer.probe_due = true;
+        peer.probe_due = peer.send.lost == 0;
         peer.probes = peer.probes.saturating_add(1);
         let waited = now.saturating_since(peer.waiting_since);
         let is_unreachable = unreachable_after.is_some_and(|limit| waited >= limit);
@@ -61,6 +62,24 @@ impl Socket {
         if is_new {
             self.counters.peers_unreachable += 1;
             self.report(Event::Unreachable(address));
+        }
+    }
+
+    /// Marks the last packet for retransmission, in place of the first probe, as RFC 8985, 7.3
+    /// does: it repairs the loss of a last packet one round trip earlier than a probe, and requests
+    /// an acknowledgment as a probe does.
+    fn resend_tail(&mut self, index: u32) {
+        let peer = self.peers.peer_mut(index);
+        let send = &mut peer.send;
+        let is_first = peer.probes == 0 && send.lost == 0;
+        let is_established = peer.incarnation != 0 && !send.congested;
+        if !is_first || !is_established || send.in_flight == 0 || send.unsent != NIL {
+            return;
+        }
+        let slot = self.send_pool.slot_mut(send.queue.tail);
+        if !slot.received {
+            slot.lost = true;
+            send.lost += 1;
         }
     }
 

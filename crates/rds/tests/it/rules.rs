@@ -52,7 +52,7 @@ fn all_gaps_are_reported_in_one_packet() {
 }
 
 #[test]
-fn probe_after_twice_round_trip() {
+fn last_packet_is_resent_after_twice_the_round_trip() {
     let mut pair = Pair::new(config());
     // Round trips of 300 µs, which are long enough to count.
     for _ in 0..3_000 {
@@ -70,18 +70,28 @@ fn probe_after_twice_round_trip() {
         pair.wait(Duration::from_millis(20));
         pair.a.handle_timeout(pair.now);
     }
-    let probes = pair.a.counters().probes_sent;
+    let (probes, resent) = (pair.a.counters().probes_sent, pair.a.counters().retransmitted);
     send(pair.now, &mut pair.a, 2, b"lost");
     packets(pair.now, &mut pair.a);
     let start = pair.now;
+    let mut again = Vec::new();
+    while again.is_empty() {
+        pair.now = pair.a.poll_timeout().unwrap();
+        pair.a.handle_timeout(pair.now);
+        again = packets(pair.now, &mut pair.a);
+    }
+    let waited = pair.now - start;
+    assert!(waited >= Duration::from_micros(600), "{waited:?}");
+    assert!(waited < Duration::from_micros(900), "{waited:?}");
+    assert_eq!(pair.a.counters().retransmitted, resent + 1);
+    assert_eq!(pair.a.counters().probes_sent, probes);
+    // Lost too: a probe follows.
     while pair.a.counters().probes_sent == probes {
         pair.now = pair.a.poll_timeout().unwrap();
         pair.a.handle_timeout(pair.now);
         packets(pair.now, &mut pair.a);
     }
-    let waited = pair.now - start;
-    assert!(waited >= Duration::from_micros(600), "{waited:?}");
-    assert!(waited < Duration::from_micros(900), "{waited:?}");
+    deliver(pair.now, 1, &mut pair.b, &again);
     pair.settle();
     assert_eq!(received(&mut pair.b), [b"lost"]);
 }
