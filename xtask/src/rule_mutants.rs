@@ -1,17 +1,19 @@
 //! `cargo xtask rule-mutants`: breaks rules of CME on purpose, one at a time, in a copy of the
 //! workspace. The test that `docs/reference/cme-rules.md` names for the rule must fail.
 
-mod table;
-
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::shell::cargo;
-use crate::sim::mutant::Mutant;
+use crate::sim::mutant::replace_once;
 use crate::workspace::Workspace;
-use table::RULE_MUTANTS;
+
+/// The broken rules: a test and a file of its crate's sources, a text that occurs once in it, and
+/// its replacement.
+const TABLE: &str = include_str!("rule_mutants/table.txt");
 
 /// The copy of the workspace, relative to the root; its build is in `build` next to it.
 const FOLDER: &str = "target/mutants/rules";
@@ -19,85 +21,147 @@ const FOLDER: &str = "target/mutants/rules";
 /// The arguments of `rule-mutants`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Only rules whose name or test contains TEXT [default: all]
+    /// Only rules whose test contains TEXT [default: all]
     #[arg(value_name = "TEXT", default_value = "")]
     only: String,
 }
 
-/// A broken rule and the test that must detect it.
-pub(crate) struct RuleMutant {
+/// A broken rule.
+#[derive(Debug, Clone, Copy)]
+struct RuleMutant<'a> {
     /// `crate::file::test`, as on the page.
-    pub(crate) test: &'static str,
-    pub(crate) mutant: Mutant,
+    test: &'a str,
+    /// The file, relative to the sources of the test's crate.
+    file: &'a str,
+    text: &'a str,
+    replacement: &'a str,
 }
 
-impl RuleMutant {
-    /// Returns the package and the name of the test.
-    fn parts(&self) -> (String, &'static str) {
-        let (package, _) = self.test.split_once("::").unwrap_or((self.test, ""));
-        let (_, name) = self.test.rsplit_once("::").unwrap_or(("", self.test));
-        let package = package.replace('_', "-");
-        (if package == "hairpin" { package } else { format!("hairpin-{package}") }, name)
+impl RuleMutant<'_> {
+    /// Parses the table.
+    fn all() -> Result<Vec<RuleMutant<'static>>> {
+        let rules = TABLE.split("\n\n").map(|rule| {
+            let lines: Vec<_> = rule.trim().lines().collect();
+            let [head, text, replacement] = lines[..] else { bail!("no three lines: {rule}") };
+            let (test, file) = head.split_once(' ').context("no file in the first line")?;
+            let text = text.strip_prefix("- ").context("no text")?;
+            let replacement = replacement.strip_prefix("+ ").context("no replacement")?;
+            Ok(RuleMutant { test, file, text, replacement })
+        });
+        rules.collect()
     }
+
+    /// Returns the folder of the test's crate.
+    fn folder(&self) -> String {
+        self.test.split("::").next().unwrap_or_default().replace('_', "-")
+    }
+
+    fn name(&self) -> &str {
+        self.test.rsplit("::").next().unwrap_or_default()
+    }
+
+    /// Returns the changed file, relative to the workspace.
+    fn path(&self) -> String {
+        format!("crates/{}/src/{}", self.folder(), self.file)
+    }
+
+    /// Returns the test's package and program.
+    fn target(&self, root: &Path) -> Result<Target> {
+        let folder = self.folder();
+        let tests = root.join("crates").join(&folder).join("tests/it");
+        let is_integration = tests.is_dir() && contains(&tests, &format!("fn {}(", self.name()))?;
+        let package = if folder == "hairpin" { folder } else { format!("hairpin-{folder}") };
+        Ok(Target { package, is_integration })
+    }
+}
+
+/// A program of tests: the integration tests of a package, or its unit tests.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Target {
+    package: String,
+    is_integration: bool,
 }
 
 /// Breaks every rule of the table, and fails if a test does not detect one.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let folder = workspace.root.join(FOLDER).join("workspace");
-    let is_wanted = |rule: &&RuleMutant| {
-        rule.test.contains(&arguments.only) || rule.mutant.name.contains(&arguments.only)
-    };
-    let rules: Vec<_> = RULE_MUTANTS.iter().filter(is_wanted).collect();
-    ensure!(!rules.is_empty(), "no rule contains {}", arguments.only);
-    copy_folder(&workspace.root, &folder)?;
-    for rule in &rules {
-        if let Outcome::Failed(output) = test(&folder, rule)? {
-            bail!("{} fails without a mutant:\n{output}", rule.test);
-        }
+    let mut targets: BTreeMap<Target, Vec<RuleMutant<'_>>> = BTreeMap::new();
+    for rule in RuleMutant::all()?.into_iter().filter(|rule| rule.test.contains(&arguments.only)) {
+        targets.entry(rule.target(&workspace.root)?).or_default().push(rule);
     }
-    println!("rule-mutants: without a mutant, {} tests pass", rules.len());
-    let mut survivors = Vec::new();
-    for rule in rules {
-        let Mutant { name, .. } = rule.mutant;
-        rule.mutant.apply(&folder.join("crates"))?;
-        match test(&folder, rule)? {
-            Outcome::Failed(_) => println!("rule-mutants: {name}: detected by {}", rule.test),
-            Outcome::Passed => {
-                println!("rule-mutants: {name}: SURVIVES {}", rule.test);
-                survivors.push(name);
+    ensure!(!targets.is_empty(), "no test contains {}", arguments.only);
+    copy_folder(&workspace.root, &folder)?;
+    let (mut detected, mut survivors) = (0, Vec::new());
+    for (target, rules) in &targets {
+        let names: Vec<_> = rules.iter().map(RuleMutant::name).collect();
+        match test(&folder, target, &names)? {
+            Outcome::Passed => {}
+            outcome => bail!("{} without a mutant: {outcome:?}", target.package),
+        }
+        for rule in rules {
+            let &RuleMutant { text, replacement, .. } = rule;
+            let path = rule.path();
+            replace_once(&folder, &path, text, replacement)?;
+            let outcome = test(&folder, target, &[rule.name()])?;
+            fs::copy(workspace.root.join(&path), folder.join(&path)).context(path)?;
+            let outcome = match outcome {
+                Outcome::Failed(_) => "detected",
+                Outcome::Passed => "SURVIVED",
+                Outcome::NotRun(_) => "NOT RUN",
+            };
+            println!("{outcome} {}: {replacement}", rule.test);
+            match outcome {
+                "detected" => detected += 1,
+                _ => survivors.push(rule.test),
             }
         }
-        for file in rule.mutant.files() {
-            fs::copy(workspace.root.join("crates").join(file), folder.join("crates").join(file))?;
-        }
     }
-    ensure!(survivors.is_empty(), "not detected: {}", survivors.join("; "));
+    println!("rule-mutants: {detected} detected, {} survived", survivors.len());
+    ensure!(survivors.is_empty(), "not detected: {}", survivors.join(", "));
     Ok(())
 }
 
+#[derive(Debug)]
+#[allow(dead_code, reason = "the outputs are printed by Debug")]
 enum Outcome {
     Passed,
     /// The output of the failed test.
     Failed(String),
+    /// The errors of a program that does not compile, or without such a test.
+    NotRun(String),
 }
 
-/// Runs the test of a rule in the copy.
-fn test(folder: &Path, rule: &RuleMutant) -> Result<Outcome> {
-    let (package, name) = rule.parts();
-    let arguments =
-        ["test", "--package", &package, "--lib", "--test", "it", name, "--", "--include-ignored"];
-    let mut command = cargo(folder, arguments);
+/// Runs tests of a program in the copy.
+fn test(folder: &Path, target: &Target, names: &[&str]) -> Result<Outcome> {
+    let program: &[_] = if target.is_integration { &["--test", "it"] } else { &["--lib"] };
+    let head = ["test", "--package", &target.package];
+    let tail = ["--", "--include-ignored"];
+    let arguments = head.iter().chain(program).chain(&tail).chain(names);
+    let mut command = cargo(folder, arguments.copied());
     command.env("CARGO_TARGET_DIR", folder.join("../build"));
     let output = command.output().context("cannot run cargo test")?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    let has = |result: &str| text.contains(&format!("{name} ... {result}"));
-    match (output.status.success(), has("ok"), has("FAILED")) {
-        (true, true, _) => Ok(Outcome::Passed),
-        (false, _, true) => Ok(Outcome::Failed(text.into_owned())),
-        // It did not compile, or there is no such test.
-        _ => bail!("cannot run {}:\n{errors}", rule.test),
+    let has = |name: &&str, result| text.contains(&format!("{name} ... {result}"));
+    Ok(match output.status.success() {
+        true if names.iter().all(|name| has(name, "ok")) => Outcome::Passed,
+        false if names.iter().any(|name| has(name, "FAILED")) => Outcome::Failed(text.into_owned()),
+        _ => Outcome::NotRun(String::from_utf8_lossy(&output.stderr).into_owned()),
+    })
+}
+
+/// Returns `true` if a file below `folder` contains `text`.
+fn contains(folder: &Path, text: &str) -> Result<bool> {
+    for entry in folder.read_dir().with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        let is_found = match path.is_dir() {
+            true => contains(&path, text)?,
+            false => fs::read_to_string(&path).is_ok_and(|source| source.contains(text)),
+        };
+        if is_found {
+            return Ok(true);
+        }
     }
+    Ok(false)
 }
 
 /// Copies the sources of the workspace.
@@ -129,9 +193,24 @@ mod tests {
     fn rule_mutants_apply_to_the_sources() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         let page = fs::read_to_string(root.join("docs/reference/cme-rules.md")).unwrap();
-        for RuleMutant { test, mutant } in RULE_MUTANTS {
+        for rule in RuleMutant::all().unwrap() {
+            let RuleMutant { test, text, .. } = rule;
             assert!(page.contains(&format!("`{test}`")), "{test} is not on the page");
-            mutant.assert_applies(&root.join("crates"));
+            let source = fs::read_to_string(root.join(rule.path())).unwrap();
+            assert_eq!(source.matches(text).count(), 1, "{}: {text}", rule.path());
         }
+    }
+
+    #[test]
+    fn every_rule_of_the_page_has_a_mutant() {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let page = fs::read_to_string(root.join("docs/reference/cme-rules.md")).unwrap();
+        let rules = RuleMutant::all().unwrap();
+        let tests = page
+            .split('`')
+            .filter(|name| name.matches("::").count() == 2 && *name != "crate::file::test");
+        let missing: Vec<_> =
+            tests.filter(|test| rules.iter().all(|rule| rule.test != *test)).collect();
+        assert!(missing.is_empty(), "without a mutant: {missing:#?}");
     }
 }

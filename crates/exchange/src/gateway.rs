@@ -98,6 +98,7 @@ use dispatch::FrameHandler;
 use faults::Faults;
 use frame::Inbound;
 use order_parties::OrderParties;
+use quotes::ENTRIES_MAX;
 use request::ClientOrder;
 use session::Session;
 use settings::Rules;
@@ -168,7 +169,10 @@ pub enum Action {
 pub struct Gateway {
     accounts: Box<[Account]>,
     connections: Box<[Connection]>,
+    /// The orders of all sessions, by slot of the market.
     orders: Box<[ClientOrder]>,
+    /// The orders whose slots the current message has reused, until their events are reported.
+    departed: Vec<ClientOrder>,
     order_parties: OrderParties,
     /// Execution reports published so far, over all accounts.
     executions: u64,
@@ -228,6 +232,7 @@ impl Gateway {
             accounts,
             connections: (0..connections).map(connection).collect(),
             orders: vec![ClientOrder::default(); orders as usize].into(),
+            departed: Vec::with_capacity(2 * ENTRIES_MAX),
             order_parties: OrderParties::new(),
             executions: 0,
             rules,
@@ -511,6 +516,7 @@ impl Gateway {
             session,
             accounts: &mut self.accounts,
             orders: &mut self.orders,
+            departed: &mut self.departed,
             order_parties: &mut self.order_parties,
             executions: &mut self.executions,
             counters: &mut self.counters,

@@ -88,9 +88,13 @@ pub(crate) struct Market {
     /// The instruments whose books the message, and the event, have changed.
     pub(crate) changed_in_message: Vec<InstrumentIndex>,
     pub(crate) changed_in_event: Vec<InstrumentIndex>,
-    /// TransactTime of the last message with entries, and the last packet that left an event open.
+    /// TransactTime of the last message with book entries, and the last packet that left an event
+    /// open.
     pub(crate) event_time: Utc,
     pub(crate) event_packet: Packet,
+    /// The number of ended events, and TransactTime of the books of the event after them, if a
+    /// message of another kind and time has followed.
+    pub(crate) book_time: Option<(u64, Utc)>,
     /// The number of instruments that need a snapshot.
     pub(crate) out_of_sync: usize,
     pub(crate) definition_loop: DefinitionLoop,
@@ -161,6 +165,7 @@ impl Market {
             changed_in_event: Vec::with_capacity(capacity),
             event_time: Utc::EPOCH,
             event_packet: Packet::NONE,
+            book_time: None,
             out_of_sync: 0,
             definition_loop: DefinitionLoop::new(settings.max_loop_packets, definitions_first),
             snapshot_loop: SnapshotLoop::new(

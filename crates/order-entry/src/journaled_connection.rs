@@ -304,7 +304,8 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
         let now = self.tag.now.monotonic;
         let is_first = !self.is_waiting();
         let bytes = self.journal.bytes(record);
-        is_first && self.throttle.as_mut().is_some_and(|throttle| !throttle.admits(now, bytes))
+        is_first
+            && self.throttle.as_mut().is_some_and(|throttle| !throttle.admits(now, bytes, None))
     }
 
     /// Returns the time at which the front record may be sent, if the throttle holds it.
@@ -327,21 +328,7 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
                 return;
             }
         }
-        while let Some((record, offset)) = self.queue.front() {
-            let bytes = &self.journal.bytes(record)[offset..];
-            let length = bytes.len();
-            if let Some(throttle) = self.throttle.as_mut().filter(|_| offset == 0)
-                && !throttle.admits_nth(0, self.tag.now.monotonic, bytes)
-            {
-                return;
-            }
-            let written = write(&mut self.stream, &mut self.write_error, &mut self.counters, bytes);
-            let completed = self.queue.advance(written);
-            self.throttle.iter_mut().for_each(|throttle| throttle.remove_written(completed));
-            if written < length {
-                return;
-            }
-        }
+        self.write_queue();
     }
 
     /// Writes the control messages of `session`, unless earlier bytes wait.

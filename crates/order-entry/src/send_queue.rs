@@ -1,6 +1,7 @@
 //! Committed records that wait for the connection.
 
-use std::collections::VecDeque;
+use std::collections::{VecDeque, vec_deque};
+use std::iter::Copied;
 
 use hairpin_mapped::Record;
 
@@ -62,7 +63,7 @@ impl SendQueue {
     }
 
     /// Returns all records in order. The front record may be partly advance.
-    pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
+    pub(crate) fn records(&self) -> Copied<vec_deque::Iter<'_, Record>> {
         self.records.iter().copied()
     }
 

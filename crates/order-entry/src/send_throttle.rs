@@ -1,5 +1,6 @@
 //! The send throttle: records wait until the rate limit permits them.
 
+use hairpin_cme_codecs::ilink3::PartyDetailsDefinitionRequest518;
 use hairpin_ilink3::{MessageClass, Rates, Throttle};
 use hairpin_time::Instant;
 
@@ -22,11 +23,18 @@ impl SendThrottle {
     }
 
     /// Returns `true` and counts the frame if it may be sent now. Only business messages are
-    /// limited.
-    pub(crate) fn admits(&mut self, now: Instant, frame: &[u8]) -> bool {
-        let Some(template_id) = journal_record::business_template(frame) else { return true };
-        let class = MessageClass::from_template(template_id);
+    /// limited. Party details pass only if the frame after them, `next`, may be sent now too.
+    pub(crate) fn admits(&mut self, now: Instant, frame: &[u8], next: Option<&[u8]>) -> bool {
+        let Some(class) = class_of(frame) else { return true };
         self.held_until = self.throttle.blocked_until(class, now);
+        if is_party_details(frame)
+            && let Some(next) = next.and_then(class_of)
+        {
+            let count = 1 + u32::from(next == class);
+            let both = self.throttle.blocked_until_nth(next, count, now);
+            // A limit of one message never has room for both.
+            self.held_until = self.held_until.max(both.filter(|&until| until < Instant::MAX));
+        }
         if self.held_until.is_none() {
             self.throttle.record(class, now);
         }
@@ -35,8 +43,14 @@ impl SendThrottle {
 
     /// Returns `true` if the queued frame at index `before` may be sent now. All frames before it
     /// must have passed. A frame counts once, however often this is called.
-    pub(crate) fn admits_nth(&mut self, before: usize, now: Instant, frame: &[u8]) -> bool {
-        if before == self.passed && self.admits(now, frame) {
+    pub(crate) fn admits_nth(
+        &mut self,
+        before: usize,
+        now: Instant,
+        frame: &[u8],
+        next: Option<&[u8]>,
+    ) -> bool {
+        if before == self.passed && self.admits(now, frame, next) {
             self.passed += 1;
         }
         before < self.passed
@@ -62,4 +76,15 @@ impl SendThrottle {
     pub(crate) fn clear(&mut self) {
         (self.held_until, self.passed) = (None, 0);
     }
+}
+
+/// Returns the class of a business message's frame.
+fn class_of(frame: &[u8]) -> Option<MessageClass> {
+    journal_record::business_template(frame).map(MessageClass::from_template)
+}
+
+/// Returns `true` if a whole frame is a PartyDetailsDefinitionRequest518.
+pub(crate) fn is_party_details(frame: &[u8]) -> bool {
+    let template_id = journal_record::business_template(frame);
+    template_id == Some(PartyDetailsDefinitionRequest518::TEMPLATE_ID)
 }

@@ -27,29 +27,34 @@ pub(crate) const fn change(
     Change { file, text, replacement }
 }
 
+/// Replaces a text of a file below `folder`.
+///
+/// # Errors
+/// A text that does not occur exactly once: the sources have changed, so the table must follow.
+pub(crate) fn replace_once(folder: &Path, file: &str, text: &str, replacement: &str) -> Result<()> {
+    let path = folder.join(file);
+    let source = fs::read_to_string(&path).with_context(|| file.to_owned())?;
+    let count = source.matches(text).count();
+    let shown = text.trim();
+    ensure!(count == 1, "{file} contains `{shown}` {count} times; update the table in xtask/src");
+    fs::write(&path, source.replace(text, replacement)).with_context(|| file.to_owned())
+}
+
 impl Mutant {
     /// Changes the sources below a folder of crates.
     ///
     /// # Errors
-    /// A text that does not occur exactly once: the sources have changed, so the table must follow.
+    /// See [`replace_once`].
     pub(crate) fn apply(&self, crates: &Path) -> Result<()> {
         for Change { file, text, replacement } in self.changes {
-            let path = crates.join(file);
-            let source = fs::read_to_string(&path).context(*file)?;
-            let count = source.matches(text).count();
-            ensure!(
-                count == 1,
-                "cannot apply the mutant '{}': {file} contains `{}` {count} times; \
-                 update the table in xtask/src",
-                self.name,
-                text.trim(),
-            );
-            fs::write(&path, source.replace(text, replacement)).context(*file)?;
+            replace_once(crates, file, text, replacement)
+                .with_context(|| format!("cannot apply the mutant '{}'", self.name))?;
         }
         Ok(())
     }
 
     /// Returns the changed files, relative to the folder of the crates.
+    #[cfg(test)]
     pub(crate) fn files(&self) -> impl Iterator<Item = &'static str> {
         self.changes.iter().map(|change| change.file)
     }

@@ -30,6 +30,7 @@ pub(super) struct FrameHandler<'a, L> {
     pub(super) session: &'a mut Session,
     pub(super) accounts: &'a mut [Account],
     pub(super) orders: &'a mut [ClientOrder],
+    pub(super) departed: &'a mut Vec<ClientOrder>,
     pub(super) order_parties: &'a mut OrderParties,
     pub(super) executions: &'a mut u64,
     pub(super) counters: &'a mut GatewayCounters,

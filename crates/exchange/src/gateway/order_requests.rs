@@ -101,11 +101,21 @@ impl<L: Listener> FrameHandler<'_, L> {
 
     /// Stores an accepted order, and its party details if later weeks may need them.
     fn store(&mut self, account: usize, order: &ClientOrder) {
-        let slot = order.order.slot() as usize;
-        self.orders[slot] = *order;
+        self.store_in_slot(*order);
         if order.outlasts_week() {
             let details = self.details_of(account, order.request.party_details_list_req_id);
+            let slot = order.order.slot() as usize;
             self.orders[slot].details = self.order_parties.store(&details);
+        }
+    }
+
+    /// Stores an order in its slot. The order before it may have traded in the same message, and
+    /// its reports are not written yet: it stays known until [`super::Gateway::handle_fills`].
+    pub(super) fn store_in_slot(&mut self, order: ClientOrder) {
+        let slot = &mut self.orders[order.order.slot() as usize];
+        let previous = core::mem::replace(slot, order);
+        if previous.order != order.order && previous.order != OrderId::NONE {
+            self.departed.push(previous);
         }
     }
 

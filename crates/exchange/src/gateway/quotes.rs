@@ -190,7 +190,7 @@ impl<L: Listener> FrameHandler<'_, L> {
         let mut cl_ord_id = [0; 20];
         let digits = AsciiInt::new(entry.into());
         cl_ord_id[..digits.as_ref().len()].copy_from_slice(digits.as_ref());
-        self.orders[id.slot() as usize] = ClientOrder {
+        self.store_in_slot(ClientOrder {
             order: id,
             request: Request { cl_ord_id, ..*request },
             security_id,
@@ -200,7 +200,7 @@ impl<L: Listener> FrameHandler<'_, L> {
             quantity,
             quote: true,
             ..ClientOrder::default()
-        };
+        });
         Ok(id)
     }
 

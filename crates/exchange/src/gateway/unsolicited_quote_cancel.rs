@@ -13,6 +13,7 @@ use super::dispatch::FrameHandler;
 use super::order_requests::owner_of;
 use super::publish::Stamp;
 use super::quotes::{ENTRIES_MAX, Quote, QuoteSource};
+use super::unsolicited_reports::find_order;
 use super::{Connection, Gateway};
 use crate::matching::{OrderId, Owner};
 use crate::{Listener, Market};
@@ -149,8 +150,8 @@ impl Gateway {
 
     /// Records a side of a quote that has left the market. Returns `false` for another order.
     pub(super) fn record_lost_quote(&mut self, owner: Owner, order: OrderId) -> bool {
-        let entry = self.orders.get(order.slot() as usize);
-        if !entry.is_some_and(|entry| entry.order == order && entry.quote) {
+        let entry = find_order(&self.orders, &self.departed, order);
+        if !entry.is_some_and(|entry| entry.quote) {
             return false;
         }
         let account = owner.0.checked_sub(1).and_then(|of| self.accounts.get_mut(of as usize));

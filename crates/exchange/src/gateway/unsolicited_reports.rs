@@ -79,6 +79,7 @@ impl Gateway {
         if self.has_lost_quotes {
             self.report_lost_quotes(now);
         }
+        self.departed.clear();
     }
 
     /// Reports an order canceled by self-match prevention.
@@ -119,9 +120,17 @@ impl Gateway {
         encode: impl FnOnce(&mut [u8], &Stamp, &ClientOrder) -> Result<usize, EncodeError>,
     ) -> Option<(ConnectionId, [u8; 20])> {
         let Self {
-            accounts, connections, orders, order_parties, executions, faults, counters, ..
+            accounts,
+            connections,
+            orders,
+            departed,
+            order_parties,
+            executions,
+            faults,
+            counters,
+            ..
         } = self;
-        let entry = orders.get(order.slot() as usize).filter(|entry| entry.order == order)?;
+        let entry = find_order(orders, departed, order)?;
         let account = accounts.get_mut(owner.0.checked_sub(1)? as usize)?;
         let connection = account.connection.and_then(|slot| connections.get_mut(slot as usize));
         let mut session = connection
@@ -142,6 +151,16 @@ impl Gateway {
         });
         connection.map(|connection| (connection, entry.request.cl_ord_id))
     }
+}
+
+/// Returns an order by its id: the one in its slot, or one that has departed from it.
+pub(super) fn find_order<'a>(
+    orders: &'a [ClientOrder],
+    departed: &'a [ClientOrder],
+    id: OrderId,
+) -> Option<&'a ClientOrder> {
+    let in_slot = orders.get(id.slot() as usize);
+    in_slot.into_iter().chain(departed).find(|entry| entry.order == id)
 }
 
 fn encode_trade(

@@ -172,17 +172,17 @@ impl Daily {
         }
     }
 
-    /// Replaces the settlement of the same date and kind, or the oldest one.
+    /// Replaces the settlement of the same date and kind, or the oldest one. The new one is the
+    /// last.
     fn record_settlement(&mut self, new: Settlement) {
-        let settlements = &mut self.settlements;
-        let is_replaced =
-            |old: &Option<Settlement>| old.as_ref().is_none_or(|old| old.is_replaced_by(&new));
-        match settlements.iter().position(is_replaced) {
-            Some(index) => settlements[index] = Some(new),
-            None => {
-                settlements.rotate_left(1);
-                settlements[SETTLEMENTS_MAX - 1] = Some(new);
-            }
+        let is_same = |old: &Settlement| old.is_replaced_by(&new);
+        let known = self.settlements.iter().flatten().position(is_same);
+        let count = self.settlements.iter().flatten().count();
+        if let Some(replaced) = known.or_else(|| (count == SETTLEMENTS_MAX).then_some(0)) {
+            self.settlements[replaced..count].rotate_left(1);
+            self.settlements[count - 1] = Some(new);
+        } else {
+            self.settlements[count] = Some(new);
         }
     }
 
@@ -280,11 +280,11 @@ mod tests {
         daily.record_settlement(of(2, true, 10));
         // Actual or theoretical is not part of the kind.
         daily.record_settlement(Settlement { actual: true, ..of(3, false, 10) });
-        assert_eq!(prices(&daily), [3, 2, 0, 0]);
+        assert_eq!(prices(&daily), [2, 3, 0, 0]);
         for (price, date) in [(4, 11), (5, 12), (6, 13)] {
             daily.record_settlement(of(price, true, date));
         }
-        assert_eq!(prices(&daily), [2, 4, 5, 6]);
+        assert_eq!(prices(&daily), [3, 4, 5, 6]);
         let latest = daily.latest().next();
         assert_eq!(latest, Some(DailyStatistic::Settlement(of(6, true, 13))));
     }

@@ -161,6 +161,13 @@ fn session_lost_in_the_turn_it_was_established_is_resumed() {
     simulation().run(3_898, world::run);
 }
 
+/// Tests seed 5278: the NegotiationResponse that named the messages under UUID 0 was lost, and the
+/// EstablishmentAck named a later message.
+#[test]
+fn messages_that_the_trader_cannot_know_of_are_not_expected() {
+    simulation().run(5_278, world::run);
+}
+
 #[test]
 fn seed_determines_run() {
     let run = || simulation().run(17, world::run);

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hairpin_cme_codecs::ilink3::NewOrderSingle514;
 use hairpin_mapped::{Direction, MemoryStorage, Storage, Tag};
 use hairpin_netsim::Census;
-use hairpin_order_entry::{ClOrdId, Gap, MESSAGE_RECORD, Message, NotApplied};
+use hairpin_order_entry::{ClOrdId, Gap, MESSAGE_RECORD, Message, NotApplied, State};
 use hairpin_sbe::MessageHeader;
 
 use crate::frames::{client_number, exchange_number, message, template};
@@ -83,6 +83,8 @@ pub(crate) struct MessageLog {
     cl_ord_ids: BTreeSet<[u8; 20]>,
     /// The UUID that was established last in this week.
     established: Option<u64>,
+    /// The previous UUID and its last number in a NegotiationResponse that is on its way.
+    previous: Option<(u64, u32)>,
     /// The exchange has reported an unknown session or unusable sequence numbers.
     pub(crate) may_begin: bool,
     /// The exchange may skip sequence numbers.
@@ -148,6 +150,22 @@ impl MessageLog {
     pub(crate) fn publish(&mut self, uuid: u64, last: u32) {
         let messages = self.uuid_messages(uuid);
         messages.published = messages.published.max(last);
+    }
+
+    /// Records the previous UUID and its last number in a NegotiationResponse that the exchange has
+    /// sent. If the response is lost, and a message is published before the next logon, nothing
+    /// names them again: the trader cannot know of the messages.
+    pub(crate) fn send_previous(&mut self, uuid: u64, last: u32) {
+        self.previous = Some((uuid, last));
+    }
+
+    /// Records a state of the trader: in `Establishing` it has received the NegotiationResponse.
+    pub(crate) fn change_state(&mut self, state: State) {
+        if let Some((uuid, last)) = self.previous.take()
+            && state == State::Establishing
+        {
+            self.publish(uuid, last);
+        }
     }
 
     /// Records a business message that the exchange has sent.

@@ -135,6 +135,7 @@ impl Listener for Trader {
     fn on_state(&mut self, sender: &mut Sender<'_>, state: State) {
         trace!(sender.now(), "trader: {state}");
         self.is_established &= state != State::Disconnected;
+        self.message_log.borrow_mut().change_state(state);
     }
 
     fn on_established(&mut self, sender: &mut Sender<'_>, established: &Established) {

@@ -388,6 +388,9 @@ impl Venue {
                 connection.borrow_mut().stall(now.monotonic, End::Server, length);
                 self.census.count("retransmissions delayed for long");
             }
+            if let Some((uuid, last)) = previous_of_negotiation(message(&frame)) {
+                message_log.send_previous(uuid, last);
+            }
             let (delivered, is_sequence) = published(message(&frame));
             self.sequences += u64::from(is_sequence && delivered[0].is_some());
             delivered
@@ -420,6 +423,17 @@ impl Venue {
     }
 }
 
+/// Returns the previous UUID and its last number in a NegotiationResponse.
+fn previous_of_negotiation(message: &[u8]) -> Option<(u64, u32)> {
+    let (header, body) = MessageHeader::decode(message).expect("the gateway sends frames");
+    let mut scratch = NegotiationResponse501::SCRATCH;
+    (header.template_id == NegotiationResponse501::TEMPLATE_ID).then(|| {
+        let it = NegotiationResponse501::decode(&header, body, &mut scratch)
+            .expect("the message is a NegotiationResponse");
+        (it.previous_uuid(), it.previous_seq_no())
+    })
+}
+
 /// Returns the published numbers in a session message, and `true` if the message is a Sequence.
 ///
 /// Each number is a UUID and the last number published under it. The backup's messages contain
@@ -427,12 +441,6 @@ impl Venue {
 fn published(message: &[u8]) -> ([Option<(u64, u32)>; 2], bool) {
     let (header, body) = MessageHeader::decode(message).expect("the gateway sends frames");
     match header.template_id {
-        NegotiationResponse501::TEMPLATE_ID => {
-            let mut scratch = NegotiationResponse501::SCRATCH;
-            let it = NegotiationResponse501::decode(&header, body, &mut scratch)
-                .expect("the message is an Establish");
-            ([Some((it.previous_uuid(), it.previous_seq_no())), None], false)
-        }
         EstablishmentAck504::TEMPLATE_ID => {
             let mut scratch = EstablishmentAck504::SCRATCH;
             let it = EstablishmentAck504::decode(&header, body, &mut scratch)

@@ -153,30 +153,41 @@ impl LoopTracker {
     }
 }
 
-/// Detects the end of a whole pass by its reports, whatever TotNumReports (911) counts.
+/// Detects a whole pass by its repetition, whatever TotNumReports (911) counts.
 ///
-/// A pass from packet 1 to the next packet 1 without a gap is whole if it has as many reports as
-/// TotNumReports states. Fewer may mean that the last packets were lost, which no later packet
-/// shows; then the pass is whole if the one before it had no gap and as many reports.
+/// A pass from packet 1 to the next packet 1 without a gap may still not be whole: its last packets
+/// may be lost, or, if the next packet 1 is lost, packets of the next pass continue it. A pass is
+/// whole if the one before it had no gap and the same reports.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct WholePass {
-    reports: u32,
+    reports: Reports,
     /// The reports of the last pass, if it had no gap.
-    before: Option<u32>,
+    before: Option<Reports>,
+}
+
+/// The number of reports, and a sum over their instruments.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Reports {
+    count: u32,
+    sum: u64,
 }
 
 impl WholePass {
-    /// Counts a report of the pass, repeated ones too.
-    pub(crate) fn count(&mut self) {
-        self.reports += 1;
+    /// Counts a report of an instrument, repeated ones too.
+    pub(crate) fn count(&mut self, security_id: i32) {
+        /// An odd number, so that different instruments rarely have the same sum.
+        const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+        let Reports { count, sum } = &mut self.reports;
+        *count += 1;
+        let mixed = (security_id as u64).wrapping_mul(FACTOR);
+        *sum = sum.wrapping_add(mixed ^ mixed >> 32);
     }
 
-    /// Ends the pass. Returns `true` if it was whole; with `repeats`, also by its repetition.
-    pub(crate) fn end(&mut self, was_gapless: bool, total: u32, repeats: bool) -> bool {
+    /// Ends the pass. Returns `true` if it was whole and had at least `total` reports.
+    pub(crate) fn end(&mut self, was_gapless: bool, total: u32) -> bool {
         let reports = core::mem::take(&mut self.reports);
         let before = core::mem::replace(&mut self.before, was_gapless.then_some(reports));
-        let is_total = total > 0 && reports >= total;
-        was_gapless && reports > 0 && (is_total || (repeats && before == Some(reports)))
+        was_gapless && reports.count >= total.max(1) && before == Some(reports)
     }
 }
 
@@ -263,18 +274,20 @@ mod tests {
     }
 
     #[test]
-    fn pass_is_whole_by_total_or_when_repeated() {
+    fn pass_is_whole_when_repeated_without_a_gap() {
         let mut pass = WholePass::default();
-        let mut end = |reports, was_gapless, total| {
-            (0..reports).for_each(|_| pass.count());
-            pass.end(was_gapless, total, true)
+        let mut end = |ids: &[i32], was_gapless, total| {
+            ids.iter().for_each(|&id| pass.count(id));
+            pass.end(was_gapless, total)
         };
-        assert!(end(3, true, 3), "as many as stated");
-        assert!(!end(3, false, 3), "with a gap");
-        assert!(!end(2, true, 3), "the last packets may be lost");
-        assert!(!end(1, true, 3));
-        assert!(end(1, true, 3), "as many as before");
-        assert!(!end(0, true, 0));
+        assert!(!end(&[7, 8, 9], true, 3), "packets of another pass may have continued it");
+        assert!(end(&[8, 7, 9], true, 3));
+        assert!(!end(&[7, 8, 8], true, 3), "other reports");
+        assert!(!end(&[7, 8, 8], false, 3), "with a gap");
+        assert!(!end(&[7, 8], true, 3), "the last packets may be lost");
+        assert!(!end(&[7, 8], true, 3), "fewer than stated");
+        assert!(end(&[7, 8], true, 0));
+        assert!(!end(&[], true, 0) && !end(&[], true, 0));
     }
 
     #[test]

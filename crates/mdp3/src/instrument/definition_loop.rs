@@ -17,7 +17,7 @@ use crate::{
 /// TotNumReports (911) counts messages by one CME page and instruments by another. A collection is
 /// complete when as many distinct instruments were named as TotNumReports states; they may come
 /// from different passes of the loop, so losses only delay it. It is also complete after a whole
-/// pass without a gap, see [`WholePass`].
+/// pass, see [`WholePass`].
 #[derive(Debug)]
 pub(crate) struct DefinitionLoop {
     tracker: LoopTracker,
@@ -86,8 +86,8 @@ impl DefinitionLoop {
 
     /// Counts an instrument, given its last collection. Does nothing if the definitions do not
     /// state their total.
-    fn count(&mut self, total: Option<u32>, last_collection: &mut u32) {
-        self.whole_pass.count();
+    fn count(&mut self, security_id: i32, total: Option<u32>, last_collection: &mut u32) {
+        self.whole_pass.count(security_id);
         let Some(total) = total.filter(|_| self.pass_started) else { return };
         if total != self.total {
             self.begin_count(total);
@@ -129,7 +129,7 @@ impl Market {
         match position {
             PassPosition::First => {
                 let definitions = &mut self.definition_loop;
-                let is_whole = definitions.whole_pass.end(was_whole, definitions.total, true);
+                let is_whole = definitions.whole_pass.end(was_whole, 0);
                 if definitions.collecting && definitions.pass_started && is_whole {
                     self.end_collection(listener);
                 }
@@ -181,15 +181,15 @@ impl Market {
         let decoded = definition_decoder::decode(&message.header, message.body, &mut self.related);
         match decoded {
             Some(Ok(decoded)) => {
+                let security_id = decoded.definition.security_id;
                 if let Some(instrument) = self.apply_definition(packet, &decoded, false, listener) {
                     let last_collection = &mut self.recovery[instrument.as_usize()].collection;
-                    self.definition_loop.count(decoded.total_reports, last_collection);
+                    self.definition_loop.count(security_id, decoded.total_reports, last_collection);
                 } else if self.filtering {
-                    let security_id = decoded.definition.security_id;
                     let mut unnoted = 0;
                     let noted = self.unwanted.last_collection(security_id);
                     let last_collection = noted.unwrap_or(&mut unnoted);
-                    self.definition_loop.count(decoded.total_reports, last_collection);
+                    self.definition_loop.count(security_id, decoded.total_reports, last_collection);
                 }
             }
             Some(Err(error)) => {

@@ -145,7 +145,6 @@ macro_rules! visit {
             transact_time: Utc::from_nanos(decoded.transact_time()),
             match_event: MatchEvent(decoded.match_event_indicator().0),
         };
-        $visitor.begin(codec::$type::TEMPLATE_ID, root);
         let mut entries = decoded.no_md_entries();
         let mut scratch = codec::$module::NoMDEntries::SCRATCH;
         let mut $position = 0u8;
@@ -204,9 +203,6 @@ macro_rules! session_statistic {
 /// by value, so that entries stay in registers until a rare case needs them in memory. The contents
 /// are decoded on demand.
 pub(crate) trait EntryVisitor {
-    /// Begins a message of a template, before its first entry.
-    fn begin(&mut self, template_id: u16, root: Root);
-
     /// Visits an entry, given its instrument's SecurityID and its RptSeq.
     fn visit_entry(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> EntryKind);
 }
@@ -371,6 +367,7 @@ pub(crate) fn decode_root(message: &Message<'_>) -> Result<Option<Root>, DecodeE
 }
 
 /// Returns TransactTime (60) of a message whose root block begins with it.
+#[inline]
 pub(crate) fn transact_time(message: &Message<'_>) -> Option<Utc> {
     Some(Utc::from_nanos(u64::from_le_bytes(*message.body.first_chunk()?)))
 }

@@ -26,21 +26,6 @@ struct EntryApplier<'a, L> {
 
 impl<L: Listener> entries::EntryVisitor for EntryApplier<'_, L> {
     #[inline(always)]
-    fn begin(&mut self, template_id: u16, root: Root) {
-        let market = &mut *self.market;
-        // On conflated feeds a trade has the time of its match.
-        let is_book = matches!(
-            template_id,
-            MDIncrementalRefreshBook46::TEMPLATE_ID
-                | MDIncrementalRefreshBookLongQty64::TEMPLATE_ID
-        );
-        if is_book && !market.changed_in_event.is_empty() && market.event_time != root.transact_time
-        {
-            market.end_unfinished_event(self.packet, EventEnd::TransactTime, self.listener);
-        }
-    }
-
-    #[inline(always)]
     fn visit_entry(&mut self, root: Root, ids: (i32, u32), kind: impl Fn() -> EntryKind) {
         self.market.apply_entry((self.packet, self.bytes), root, (ids, kind), self.listener);
     }
@@ -107,8 +92,13 @@ impl Market {
         if !self.begin_message(packet, &message, listener) {
             return;
         }
-        if self.settings.order_books != OrderBooks::None {
+        if !self.changed_in_event.is_empty()
+            && entries::transact_time(&message) != Some(self.event_time)
+        {
             // Passes a copy, so that the message itself need not be in memory.
+            self.end_previous_event(packet, &{ message }, listener);
+        }
+        if self.settings.order_books != OrderBooks::None {
             self.apply_order_message(packet, &{ message }, listener);
         }
         let root = entries::visit_entries(
@@ -377,6 +367,32 @@ impl Market {
             changed,
         });
         self.clear_event();
+    }
+
+    /// Ends an unfinished event before a book message, if the books of the event have another
+    /// TransactTime. Other messages may belong to it: on conflated feeds a trade has the time of
+    /// its match. Their time is kept apart, because it replaces `event_time`.
+    #[cold]
+    #[inline(never)]
+    fn end_previous_event(
+        &mut self,
+        packet: &Packet,
+        message: &Message<'_>,
+        listener: &mut impl Listener,
+    ) {
+        let events = self.counters.events;
+        let kept = self.book_time.filter(|(event, _)| *event == events);
+        let time = kept.map_or(self.event_time, |(_, time)| time);
+        if !matches!(
+            message.header.template_id,
+            MDIncrementalRefreshBook46::TEMPLATE_ID
+                | MDIncrementalRefreshBookLongQty64::TEMPLATE_ID
+        ) {
+            self.book_time = Some((events, time));
+        } else if entries::transact_time(message) != Some(time) {
+            self.event_time = time;
+            self.end_unfinished_event(packet, EventEnd::TransactTime, listener);
+        }
     }
 
     /// Ends an event whose last message is missing.

@@ -79,7 +79,7 @@ impl SnapshotLoop {
     /// Counts a snapshot of the pass; `last_pass` is the last pass that named its instrument.
     fn count(&mut self, snapshot: &Snapshot, last_pass: Option<&mut u32>) {
         self.lowest = self.lowest.min(snapshot.last_sequence);
-        self.whole_pass.count();
+        self.whole_pass.count(snapshot.security_id);
         if self.total != 0 && self.total != snapshot.total {
             // The loop changed during the pass, so absence from it proves nothing.
             self.tracker.abandon();
@@ -129,7 +129,7 @@ impl Market {
         match position {
             PassPosition::First => {
                 let ended = &mut self.snapshot_loop;
-                let is_whole = ended.whole_pass.end(was_gapless, ended.total, false);
+                let is_whole = ended.whole_pass.end(was_gapless, ended.total);
                 if was_empty {
                     self.conclude_empty_pass(packet, listener);
                 } else if is_whole && !self.snapshot_loop.concluded {

@@ -148,6 +148,33 @@ fn order_books_do_not_allocate_after_creation() {
     }
 }
 
+/// A thousand user-defined instruments come and go in four slots.
+#[test]
+fn reused_slots_do_not_allocate() {
+    let stream: Vec<_> = (0..1_000)
+        .map(|n| {
+            let (sequence, id) = (101 + n, 1_000 + n as i32);
+            packet(sequence)
+                .definition_with(id, None, 10, SecurityUpdateAction::ADD)
+                .book(END, &[bid(id, 1).add(1, 50, 1)])
+                .definition_with(id, None, 10, SecurityUpdateAction::DELETE)
+        })
+        .collect();
+    let definitions = packet(1).definition(7, 1, 10);
+    let heartbeat = packet(100).heartbeat();
+    let channel = Channel::new(Settings { max_instruments: 4, ..SETTINGS });
+    let now = Instant::ZERO;
+    let mut driver = Driver { channel, tally: Tally::default(), now, sequence: 0 };
+    let before = allocations();
+    driver.stream(&heartbeat);
+    driver.deliver(Feed::Instrument, FeedLine::A, definitions.bytes());
+    stream.iter().for_each(|packet| driver.stream(packet));
+    assert_eq!(allocations() - before, 0);
+    let counters = driver.channel.counters();
+    assert_eq!((driver.tally.updates, counters.slots_reused), (1_000, 997));
+    assert_eq!(counters.instruments_over_capacity, 0);
+}
+
 /// Builds an event in packet `sequence`: a price level of an instrument, one order by each kind of
 /// message, and its top orders.
 fn event(sequence: u32, id: i32, rpt_seq: u32) -> PacketBuilder {

@@ -220,12 +220,12 @@ fn new_transact_time_ends_event_of_orders() {
 
 #[test]
 fn trades_of_other_times_do_not_end_event() {
-    // On a conflated feed trades have their own time, before the quotes of the interval.
+    // On a conflated feed trades have their own time, here between the quotes of an event.
     let mut events = Events::new(SETTINGS);
-    events.a(&packet(1).trade(0, 7, 1, 50, 2));
+    events.a(&packet(1).book(0, &[bid(7, 1).add(1, 50, 1)]));
     events.a(&packet(2).trade(0, 7, 2, 50, 2));
-    events.a(&packet(3).book(LAST_QUOTE | LAST, &[bid(7, 3).add(1, 50, 1)]));
-    events.assert_callbacks(["trade 00", "trade 00", "book 84", "end of quotes 3 7", "end 3 7"]);
+    events.a(&packet(3).in_event_of(1).book(LAST_QUOTE | LAST, &[bid(7, 3).add(2, 49, 1)]));
+    events.assert_callbacks(["book 00", "trade 00", "book 84", "end of quotes 3 7", "end 3 7"]);
 }
 
 #[test]

@@ -220,9 +220,10 @@ fn without_price_snapshots_books_stay_out_of_sync() {
     trace.instrument(&packet(1).definition(7, 1, 10));
     // The loop has only order books.
     for pass in 1..4 {
-        let packet = sent_at(1, pass * 10).order_snapshot(7, 100, 1, &[buy(7, 1, 50, 1)]);
+        let packet = sent_at(1, 1_000 * pass).order_snapshot(7, 100, 1, &[buy(7, 1, 50, 1)]);
         trace.order_snapshots(&packet);
     }
+    assert!(!trace.channel.book_of(7).unwrap().is_in_sync());
     trace.a(&packet(101).book(END, &[bid(7, 5).change(1, 50, 1)]));
     assert!(trace.orders_in_sync(7));
     assert!(!trace.channel.book_of(7).unwrap().is_in_sync());

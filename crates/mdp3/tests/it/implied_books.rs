@@ -202,8 +202,9 @@ fn snapshot_restores_market_best() {
     trace.a(&packet(101).long_book(END, &[before]));
     trace.a(&packet(103).long_book(END, &[bid(7, 1_004).add(1, 48, 2).with_entry_type(b'x')]));
     trace.wait(hairpin_time::Duration::from_millis(10));
-    let levels = [(b'x', 1, 47, 9), (b'0', 1, 46, 3)];
+    let levels = [(b'x', 1, 47, 9), (b'w', 1, 51, 5), (b'0', 1, 46, 3)];
     trace.snapshot(&sent_at(1, 200).snapshot(7, 102, 2, 1_003, &levels));
-    assert_eq!(market_best(&trace), [Some((48, Some(2))), None], "then the queued entry");
+    let best = [Some((48, Some(2))), Some((51, Some(5)))];
+    assert_eq!(market_best(&trace), best, "from the queued entry and the snapshot");
     assert_eq!(trace.book(7), "3@46 |");
 }

@@ -363,10 +363,10 @@ fn whole_pass_ends_collection_if_total_counts_messages() {
             sent_at(3, at + 2).definition(8, 3, 10),
         ]
     };
-    pass(1).iter().for_each(|packet| trace.instrument(packet));
+    [pass(1), pass(11)].iter().flatten().for_each(|packet| trace.instrument(packet));
     assert!(trace.channel.is_collecting_definitions());
-    trace.instrument(&pass(11)[0]);
-    assert!(!trace.channel.is_collecting_definitions());
+    trace.instrument(&pass(21)[0]);
+    assert!(!trace.channel.is_collecting_definitions(), "two passes are equal");
 }
 
 #[test]
@@ -406,9 +406,26 @@ fn whole_pass_ends_recovery_if_total_counts_messages() {
             sent_at(2, at + 1).snapshot(7, 100, 2, 0, &book),
         ]
     };
-    pass(101).iter().for_each(|packet| trace.snapshot(packet));
+    [pass(101), pass(111)].iter().flatten().for_each(|packet| trace.snapshot(packet));
     assert!(!trace.channel.book_of(8).unwrap().is_in_sync());
-    trace.snapshot(&pass(111)[0]);
-    assert!(trace.channel.book_of(8).unwrap().is_in_sync(), "the whole pass does not name it");
+    trace.snapshot(&pass(121)[0]);
+    assert!(trace.channel.book_of(8).unwrap().is_in_sync(), "two passes do not name it");
     assert_eq!(trace.counter("empty_by_absence"), 1);
+}
+
+/// Seed 5056 of the simulation: with the next packet 1 lost, packet 2 seemed to continue a pass,
+/// named an instrument again, and made up for the missing one.
+#[test]
+fn packets_of_the_next_pass_do_not_complete_a_pass() {
+    let mut trace = Trace::new(SETTINGS);
+    trace.a(&packet(100).heartbeat());
+    trace.instrument(&packet(1).definition(7, 3, 10).definition(8, 3, 10).definition(9, 3, 10));
+    let book = [(b'0', 1, 50, 1)];
+    let first = |at| sent_at(1, at).snapshot(7, 100, 3, 0, &book).snapshot(8, 100, 3, 0, &book);
+    trace.snapshot(&first(101));
+    trace.snapshot(&sent_at(2, 112).snapshot(8, 100, 3, 0, &book));
+    trace.snapshot(&first(121));
+    assert!(!trace.channel.book_of(9).unwrap().is_in_sync(), "its snapshot was lost twice");
+    trace.snapshot(&sent_at(2, 122).snapshot(9, 100, 3, 0, &[(b'0', 1, 46, 3)]));
+    assert_eq!(trace.book(9), "3@46 |");
 }

@@ -2,13 +2,13 @@
 
 use std::io::IoSlice;
 
-use hairpin_cme_codecs::ilink3::PartyDetailsDefinitionRequest518;
 use hairpin_endpoint::Stream;
-use hairpin_ilink3::{Delivery, FRAMING_HEADER_LENGTH};
+use hairpin_ilink3::Delivery;
 use hairpin_mapped::Storage;
 
 use super::{JournaledConnection, count_written};
 use crate::Connect;
+use crate::send_throttle::{SendThrottle, is_party_details};
 
 /// The largest number of records per write: the orders that fit into a loopback segment.
 const PARTS: usize = 64;
@@ -73,7 +73,7 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
             self.wait_durable(newest);
         }
         if self.batch.before == 0 && self.control_left.is_empty() {
-            self.write_batch();
+            self.write_queue();
         }
         let left = self.queue.len().min(records);
         let delivery = match &self.write_error {
@@ -85,7 +85,7 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
     }
 
     /// Writes the queue from its start, as far as the connection and the throttle permit.
-    fn write_batch(&mut self) {
+    pub(super) fn write_queue(&mut self) {
         while !self.queue.is_empty() && self.write_vectored() {}
     }
 
@@ -96,12 +96,15 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
         let offset = queue.front().map_or(0, |(_, offset)| offset);
         let mut parts = [IoSlice::new(&[]); PARTS];
         let (mut count, mut bytes) = (0, 0);
-        for (place, record) in parts.iter_mut().zip(queue.records()) {
-            let whole = journal.bytes(record);
+        let mut records = queue.records().peekable();
+        for place in &mut parts {
+            let Some(record) = records.next() else { break };
+            let (whole, next) = (journal.bytes(record), records.peek());
             let frame = if count == 0 { &whole[offset..] } else { whole };
             let is_too_large = count > 0 && bytes + frame.len() > batch.bytes_max;
-            let admits = |throttle: &mut super::SendThrottle| {
-                throttle.admits_nth(count, self.tag.now.monotonic, whole)
+            let admits = |throttle: &mut SendThrottle| {
+                let next = next.map(|&record| journal.bytes(record));
+                throttle.admits_nth(count, self.tag.now.monotonic, whole, next)
             };
             if is_too_large || !throttle.as_mut().is_none_or(admits) {
                 break;
@@ -121,12 +124,6 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
         let written = count_written(outcome, bytes, write_error, counters);
         let completed = queue.advance(written);
         throttle.iter_mut().for_each(|throttle| throttle.remove_written(completed));
-        written > 0
+        written == bytes
     }
-}
-
-/// Returns `true` if a whole frame is a PartyDetailsDefinitionRequest518.
-fn is_party_details(frame: &[u8]) -> bool {
-    const TEMPLATE_ID: [u8; 2] = PartyDetailsDefinitionRequest518::TEMPLATE_ID.to_le_bytes();
-    frame.get(FRAMING_HEADER_LENGTH + 2..FRAMING_HEADER_LENGTH + 4) == Some(&TEMPLATE_ID)
 }

@@ -319,6 +319,25 @@ fn messages_beyond_a_queueing_throttle_wait_after_the_batch() {
     assert_eq!((numbers(&harness), harness.session.waiting()), (vec![1, 2, 3, 4, 5], 0));
 }
 
+/// Party details sent without their message would not be directly before it.
+#[test]
+fn queueing_throttle_releases_details_with_their_message() {
+    const DETAILS: usize = 12 + 147 + 3 + 22 + 3;
+    let mut harness = limited(WhenThrottled::Queue);
+    harness.connector.connection().room = usize::MAX >> 1;
+    harness.poll_at_millis(100);
+    harness.connector.connection().write_sizes = Some(Vec::new());
+    harness.send().unwrap();
+    // One more message may be sent now: the details, but not their order.
+    let waiting = DETAILS + ORDER;
+    assert_eq!(batch_with_party(&mut harness, 1), Delivery::Waiting { waiting });
+    harness.poll_at_millis(599);
+    assert_eq!(numbers(&harness), [1]);
+    harness.poll_at_millis(600);
+    assert_eq!(numbers(&harness), [1, 2, 3]);
+    assert_eq!(write_sizes(&harness), [ORDER, DETAILS + ORDER]);
+}
+
 #[test]
 fn partly_written_batch_counts_once_for_the_throttle() {
     let mut harness = limited(WhenThrottled::Queue);

@@ -15,7 +15,7 @@ use hairpin_time::{Instant, Now, Utc};
 
 /// The side that sends its Terminate first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum EndedBy {
+pub(crate) enum EndedBy {
     Client,
     Gateway,
     /// The gateway closes the connection without a Terminate.
@@ -27,23 +27,25 @@ enum EndedBy {
 fn gateway(ended_by: EndedBy, bytewise: bool) -> (u16, JoinHandle<Vec<u16>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let serve = move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        stream.set_nodelay(true).unwrap();
-        let mut exchange = MockExchange::default();
-        while let Some(frame) = read_frame(&mut stream) {
-            let answer = exchange.answer(&frame);
-            send(&mut stream, &answer, bytewise);
-            if exchange.reports == 2 && ended_by == EndedBy::Gateway {
-                send(&mut stream, &exchange.terminate(9, 4_711), bytewise);
-            } else if exchange.reports == 2 && ended_by == EndedBy::GatewayWithoutTerminate {
-                stream.shutdown(Shutdown::Both).unwrap();
-                break;
-            }
+    (port, thread::spawn(move || serve(&listener, ended_by, bytewise)))
+}
+
+/// Serves one connection. Returns the received templates.
+pub(crate) fn serve(listener: &TcpListener, ended_by: EndedBy, bytewise: bool) -> Vec<u16> {
+    let (mut stream, _) = listener.accept().unwrap();
+    stream.set_nodelay(true).unwrap();
+    let mut exchange = MockExchange::default();
+    while let Some(frame) = read_frame(&mut stream) {
+        let answer = exchange.answer(&frame);
+        send(&mut stream, &answer, bytewise);
+        if exchange.reports == 2 && ended_by == EndedBy::Gateway {
+            send(&mut stream, &exchange.terminate(9, 4_711), bytewise);
+        } else if exchange.reports == 2 && ended_by == EndedBy::GatewayWithoutTerminate {
+            stream.shutdown(Shutdown::Both).unwrap();
+            break;
         }
-        exchange.received
-    };
-    (port, thread::spawn(serve))
+    }
+    exchange.received
 }
 
 fn send(stream: &mut TcpStream, bytes: &[u8], bytewise: bool) {
@@ -115,7 +117,7 @@ impl Listener for Trader {
     }
 }
 
-fn clock(start: std::time::Instant) -> Now {
+pub(crate) fn clock(start: std::time::Instant) -> Now {
     let nanos = start.elapsed().as_nanos() as u64 + 1;
     Now { monotonic: Instant::from_nanos(nanos), utc: Utc::from_nanos(mock_exchange::UTC + nanos) }
 }

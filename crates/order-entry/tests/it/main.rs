@@ -16,6 +16,7 @@ mod reconnecting_session;
 mod redelivery;
 mod replay;
 mod segment_sessions;
+mod segments;
 mod send_queue;
 mod session_harness;
 mod storages;

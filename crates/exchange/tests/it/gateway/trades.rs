@@ -1,10 +1,10 @@
 //! Trades of sessions' orders.
 
 use hairpin_cme_codecs::ilink3::{ExecutionReportNew522, ExecutionReportTradeOutright525};
-use hairpin_exchange::{OrderId, Side};
+use hairpin_exchange::{OrderId, Owner, Side};
 
 use super::harness::Harness;
-use crate::client::{order, order_with};
+use crate::client::{QuoteEntry, Reply, mass_quote, order, order_with};
 use crate::decode;
 
 #[test]
@@ -62,4 +62,39 @@ fn counts_unreported_trades_of_a_closed_session() {
         }
     }
     assert_eq!((harness.counters().fills, harness.counters().unreported), (0, 1));
+}
+
+/// A message with several orders reuses the slots of orders that it fills. Their trades are
+/// reported after it.
+#[test]
+fn trades_of_orders_whose_slots_are_reused_are_reported() {
+    let mut harness = Harness::with_connections(3);
+    let id = harness.connect();
+    harness.log_on(id);
+    let other = harness.connect();
+    harness.log_on_by(other, ("OTHERKEY", "XYZ"));
+    // The other session's order is the best bid; the first entry fills it, the second reuses slots.
+    let price = harness.market.matching().best(0, Side::Bid).unwrap().price.0 + 250_000_000;
+    let resting = harness.send_one(other, &order(1, price));
+    let resting = decode!(ExecutionReportNew522, resting).order_id();
+    harness.drain_feed();
+    let filling = QuoteEntry { id: 7, offer: (price, 1), ..QuoteEntry::default() };
+    let bid = (250_000_000, 1);
+    let reusing = QuoteEntry { id: 8, security: 1_002, bid, offer: (2 * price, 1), ..filling };
+    let replies = harness.send(id, &mass_quote(1, &[filling, reusing]));
+    let used = [0, 1].map(|instrument| {
+        let orders = Side::BOTH.map(|side| {
+            let orders = harness.market.matching().orders(instrument, side);
+            orders.filter(|order| order.owner == Owner(1)).map(|order| order.id.0 & 0xFF_FFFF)
+        });
+        orders.into_iter().flatten().collect::<Vec<_>>()
+    });
+    assert!(used[1].contains(&(resting & 0xFF_FFFF)), "the slot is not reused: {used:?}");
+    let templates: Vec<_> = replies.iter().map(Reply::template).collect();
+    assert_eq!(templates, [545, 525], "acknowledgment, trade of the first entry");
+    assert_eq!(decode!(ExecutionReportTradeOutright525, replies[1]).cl_ord_id(), "7");
+    let trade = harness.read(other);
+    let trade = decode!(ExecutionReportTradeOutright525, trade[0]);
+    assert_eq!((trade.order_id(), trade.leaves_qty()), (resting, 0));
+    assert_eq!(harness.counters().fills, 2);
 }
