@@ -113,6 +113,7 @@ impl SocketState {
             broadcast: is_set(SOL_SOCKET, libc::SO_BROADCAST),
             multicast_loop: number(libc::IP_MULTICAST_LOOP, libc::IPV6_MULTICAST_LOOP, 1) != 0,
             reuse_address: is_set(SOL_SOCKET, libc::SO_REUSEADDR),
+            checksum: !is_set(SOL_SOCKET, libc::SO_NO_CHECK),
             receive_buffer: None,
         };
         // SAFETY: the call takes integers.
