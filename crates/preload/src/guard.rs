@@ -1,9 +1,9 @@
 //! Marks the calling thread as inside the library.
 //!
-//! While a thread is inside, the exported functions pass its calls directly to the C library, so the
-//! library's own calls never reach its wrappers. A signal handler of the program does not run inside:
-//! the signal is kept and sent to the thread again when it leaves. So a handler finds no lock held
-//! and may leave by longjmp(3).
+//! While a thread is inside, the exported functions pass its calls directly to the C library, so
+//! the library's own calls never reach its wrappers. A signal handler of the program does not run
+//! inside: the signal is kept and sent to the thread again when it leaves. So a handler finds no
+//! lock held and may leave by longjmp(3).
 
 use std::cell::Cell;
 use std::marker::PhantomData;

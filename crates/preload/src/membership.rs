@@ -107,7 +107,6 @@ pub(crate) unsafe fn change(
             here(group, is_here, Vec::new(), name == libc::IP_DROP_MEMBERSHIP)
         }
         (IPPROTO_IP, libc::IP_ADD_SOURCE_MEMBERSHIP | libc::IP_DROP_SOURCE_MEMBERSHIP) => {
-            // `struct ip_mreq_source`: group, interface, source.
             let group = IpAddr::from(v4(0));
             let is_left = name == libc::IP_DROP_SOURCE_MEMBERSHIP;
             here(group, by_address(v4(4), group), vec![v4(8).into()], is_left)
@@ -124,28 +123,34 @@ pub(crate) unsafe fn change(
             | libc::MCAST_LEAVE_GROUP
             | libc::MCAST_JOIN_SOURCE_GROUP
             | libc::MCAST_LEAVE_SOURCE_GROUP,
-        ) => {
-            let address = |at: usize| {
-                let rest = bytes.get(at..)?;
-                // SAFETY: the slice has that many bytes.
-                let found =
-                    unsafe { addresses::read(rest.as_ptr().cast(), rest.len() as socklen_t) };
-                found.map(|address: SocketAddr| address.ip())
-            };
-            let Some(group) = address(std::mem::offset_of!(GroupRequest, group)) else {
-                return Change::Unsupported;
-            };
-            let has_source =
-                matches!(name, libc::MCAST_JOIN_SOURCE_GROUP | libc::MCAST_LEAVE_SOURCE_GROUP);
-            let source = address(std::mem::offset_of!(GroupRequest, source)).filter(|_| has_source);
-            let is_left = matches!(name, libc::MCAST_LEAVE_GROUP | libc::MCAST_LEAVE_SOURCE_GROUP);
-            here(group, is_stack(number(0), group), source.into_iter().collect(), is_left)
-        }
+        ) => group_change(name, bytes, |group| is_stack(number(0), group)),
         (IPPROTO_IP, libc::IP_BLOCK_SOURCE | libc::IP_UNBLOCK_SOURCE | libc::IP_MSFILTER)
         | (
             IPPROTO_IP | IPPROTO_IPV6,
             libc::MCAST_BLOCK_SOURCE | libc::MCAST_UNBLOCK_SOURCE | libc::MCAST_MSFILTER,
         ) => Change::Unsupported,
         _ => Change::None,
+    }
+}
+
+/// Interprets an option of RFC 3678 §5.1.
+fn group_change(name: c_int, bytes: &[u8], is_here: impl Fn(IpAddr) -> bool) -> Change {
+    let address = |at: usize| {
+        let rest = bytes.get(at..)?;
+        // SAFETY: the slice has that many bytes.
+        let found = unsafe { addresses::read(rest.as_ptr().cast(), rest.len() as socklen_t) };
+        found.map(|address: SocketAddr| address.ip())
+    };
+    let Some(group) = address(std::mem::offset_of!(GroupRequest, group)) else {
+        return Change::Unsupported;
+    };
+    let has_source = matches!(name, libc::MCAST_JOIN_SOURCE_GROUP | libc::MCAST_LEAVE_SOURCE_GROUP);
+    let source = address(std::mem::offset_of!(GroupRequest, source)).filter(|_| has_source);
+    let is_left = matches!(name, libc::MCAST_LEAVE_GROUP | libc::MCAST_LEAVE_SOURCE_GROUP);
+    let sources = source.into_iter().collect();
+    if is_here(group) {
+        Change::Here(Membership { group, sources, is_left })
+    } else {
+        Change::Elsewhere
     }
 }

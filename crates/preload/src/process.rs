@@ -287,7 +287,8 @@ pub(crate) fn block_signals() {
     }
 }
 
-/// Joins a group after the kernel socket has, or leaves it. `None` returns the socket to the kernel.
+/// Joins a group after the kernel socket has, or leaves it. `None` returns the socket to the
+/// kernel.
 pub(crate) fn update_membership(fd: c_int, change: Option<Membership>) {
     let Some(slot) = slots::socket(fd) else { return };
     let joined = {

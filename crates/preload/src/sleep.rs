@@ -1,6 +1,7 @@
 //! Waiting: busy-polling for the profile's budget, then sleeping in the kernel.
 //!
-//! There is one way to sleep: ppoll(2) on the kernel's descriptors of the call, on the rings of each
+//! There is one way to sleep: ppoll(2) on the kernel's descriptors of the call, on the rings of
+//! each
 //! stack, and on an event of the sleeper. A thread that takes a frame of another socket off a ring
 //! signals the events of all sleepers; each checks its own sockets.
 

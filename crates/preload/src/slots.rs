@@ -1,6 +1,7 @@
 //! The table of descriptors: which of them the library handles.
 //!
-//! A slot is created when a descriptor is first handled and never freed, so that a thread that waits
+//! A slot is created when a descriptor is first handled and never freed, so that a thread that
+//! waits
 //! in a call finds a valid slot after another thread has closed the descriptor.
 
 use std::ffi::c_int;

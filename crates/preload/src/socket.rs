@@ -107,7 +107,8 @@ impl Socket {
         self.state.receive_timeout
     }
 
-    /// Receives one datagram without waiting; `None` if there is none. `deliver` returns the call's
+    /// Receives one datagram without waiting; `None` if no datagram is pending. `deliver`
+    /// returns the call's
     /// result; `kernel` is the same call on the kernel socket, with additional flags.
     #[inline]
     pub(crate) fn receive(

@@ -174,7 +174,8 @@ impl AdoptedSocket {
         Ok(received.count)
     }
 
-    /// Returns the traffic to the kernel. Datagrams that have already arrived are delivered to `on`.
+    /// Returns the traffic to the kernel. Datagrams that have already arrived are delivered to
+    /// `on`.
     ///
     /// Takes some milliseconds: frames that the filter is redirecting at this moment are awaited.
     pub fn hand_back(mut self, mut on: impl FnMut(Meta, &[u8])) {
