@@ -46,8 +46,8 @@ pub struct Adoption {
 /// is dropped, the kernel receives the traffic again; datagrams not yet received are lost.
 ///
 /// # Errors
-/// [`Stack::adopt_udp`](crate::Stack::adopt_udp) fails if the stack has no room for the socket, if another
-/// socket has the same binding and not both share it, or if the filter is full.
+/// [`Stack::adopt_udp`](crate::Stack::adopt_udp) fails if the stack has no room for the socket, if
+/// another socket has the same binding and not both share it, or if the filter is full.
 #[derive(Debug)]
 pub struct AdoptedSocket {
     xdp: XdpHalf,
