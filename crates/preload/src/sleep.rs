@@ -30,8 +30,10 @@ const EMPTY: i32 = -1;
 /// The number of sleepers.
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// Wakes all sleepers, if there are any. Async-signal-safe. Called under the lock of a data plane, so a sleeper that
-/// checked before this call has already registered.
+/// Wakes all sleepers, if there are any. Async-signal-safe.
+///
+/// Stacks call it under the lock of a data plane, so a sleeper that checked before has already
+/// registered.
 pub(crate) fn wake_all() {
     if COUNT.load(Ordering::SeqCst) == 0 {
         return;

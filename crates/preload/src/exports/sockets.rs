@@ -112,11 +112,11 @@ pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usi
         if request == libc::FIONBIO {
             // SAFETY: the kernel has read the program's integer.
             socket.state.nonblocking = unsafe { (argument as *const c_int).read_unaligned() } != 0;
-        } else if request == libc::FIONREAD {
-            if let Some(length) = socket.next_length() {
-                // SAFETY: the kernel has written the program's integer.
-                unsafe { (argument as *mut c_int).write_unaligned(length as c_int) };
-            }
+        } else if request == libc::FIONREAD
+            && let Some(length) = socket.next_length()
+        {
+            // SAFETY: the kernel has written the program's integer.
+            unsafe { (argument as *mut c_int).write_unaligned(length as c_int) };
         }
     })
 }
