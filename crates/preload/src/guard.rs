@@ -112,6 +112,8 @@ pub(crate) fn count_signal(restarts: bool) {
             thread.interrupts.set(thread.interrupts.get().wrapping_add(1));
         }
     });
+    // The thread may be about to sleep, after its last check of these counts.
+    crate::sleep::wake_all();
 }
 
 /// The signals that a thread has handled.

@@ -30,8 +30,10 @@ const EMPTY: i32 = -1;
 /// The number of sleepers.
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// Wakes all sleepers, if there are any. Called under the lock of a data plane, so a sleeper that
-/// checked before this call has already registered.
+/// Wakes all sleepers, if there are any. Async-signal-safe.
+///
+/// Stacks call it under the lock of a data plane, so a sleeper that checked before has already
+/// registered.
 pub(crate) fn wake_all() {
     if COUNT.load(Ordering::SeqCst) == 0 {
         return;
@@ -40,9 +42,10 @@ pub(crate) fn wake_all() {
         let fd = event.load(Ordering::Acquire);
         if fd >= 0 {
             let one = 1_u64;
-            let (from, length) = ((&raw const one).cast(), size_of::<u64>());
-            // SAFETY: the kernel reads eight bytes of a local variable.
-            unsafe { real::write(fd, from, length) };
+            let (from, length) = (&raw const one, size_of::<u64>());
+            // SAFETY: the kernel reads eight bytes of a local variable. The call is
+            // async-signal-safe.
+            unsafe { libc::syscall(libc::SYS_write, fd, from, length) };
         }
     }
 }
@@ -205,7 +208,8 @@ impl Wait {
             drop(inside);
             (sleeper, is_ready)
         };
-        if is_ready {
+        // A handler that runs after this check makes the sleeper's event readable.
+        if is_ready || self.was_interrupted() {
             drop(sleeper);
             return Turn::Again;
         }

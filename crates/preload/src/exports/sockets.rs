@@ -111,13 +111,12 @@ pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usi
         let Some(socket) = place.as_deref_mut() else { return };
         if request == libc::FIONBIO {
             // SAFETY: the kernel has read the program's integer.
-            socket.state.nonblocking = unsafe { *(argument as *const c_int) } != 0;
-        } else if request == libc::FIONREAD {
+            socket.state.nonblocking = unsafe { (argument as *const c_int).read_unaligned() } != 0;
+        } else if request == libc::FIONREAD
+            && let Some(length) = socket.next_length()
+        {
             // SAFETY: the kernel has written the program's integer.
-            let waiting = unsafe { &mut *(argument as *mut c_int) };
-            if let Some(length) = socket.next_length() {
-                *waiting = length as c_int;
-            }
+            unsafe { (argument as *mut c_int).write_unaligned(length as c_int) };
         }
     })
 }
