@@ -156,7 +156,7 @@ impl WorkspaceCopy {
 /// Returns the root's manifest with other members. Crates that are not copied keep their folders.
 fn small_manifest(manifest: &str, crates: &[&str]) -> Result<String> {
     let members = r#"members = ["crates/*", "examples", "xtask"]"#;
-    let default = r#"default-members = ["crates/hairpin", "crates/order-entry"]"#;
+    let default = r#"default-members = ["crates/hairpin", "crates/preload", "crates/order-entry"]"#;
     ensure!(
         manifest.contains(members) && manifest.contains(default),
         "cannot copy Cargo.toml: its members have changed: update xtask/src/sim/mutants.rs"
