@@ -221,15 +221,7 @@ impl AdoptedSocket {
     /// # Errors
     /// The kernel's: `NetworkUnreachable` and similar.
     pub fn destination(&self, to: SocketAddr) -> io::Result<Destination> {
-        let mut destination = Destination {
-            address: to,
-            socket: self.xdp.id,
-            path: Path::Kernel(FallbackReason::NoNeighbor),
-            generation: 0,
-            oversize_reported: false,
-        };
-        self.xdp.find_path(&mut destination, true, self.options.multicast_loop)?;
-        Ok(destination)
+        self.xdp.destination(to, self.options.multicast_loop)
     }
 
     /// Sends a datagram of `length` bytes, written in place by `fill`. If the datagram cannot

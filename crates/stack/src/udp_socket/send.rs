@@ -18,15 +18,7 @@ impl UdpSocket {
     /// The kernel's: `NetworkUnreachable` and similar. In a strict stack `Unsupported` if the path
     /// does not bypass the kernel.
     pub fn destination(&self, to: SocketAddr) -> io::Result<Destination> {
-        let mut destination = Destination {
-            address: to,
-            socket: self.xdp.id,
-            path: Path::Kernel(FallbackReason::NoNeighbor),
-            generation: 0,
-            oversize_reported: false,
-        };
-        self.xdp.find_path(&mut destination, true, self.options.multicast_loop)?;
-        Ok(destination)
+        self.xdp.destination(to, self.options.multicast_loop)
     }
 
     /// Sends a datagram of `length` bytes, written in place by `fill`. The bytes passed to `fill`

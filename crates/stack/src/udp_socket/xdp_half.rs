@@ -1,6 +1,7 @@
 //! The AF_XDP half of a socket: frames in both directions, without the kernel socket.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -137,6 +138,26 @@ impl XdpHalf {
             on(meta, &frame[payload.offset as usize..][..payload.length as usize]);
         }
         frames.delivered
+    }
+
+    /// Finds the path to a destination and prepares its headers.
+    ///
+    /// # Errors
+    /// As for [`UdpSocket::destination`].
+    pub(crate) fn destination(
+        &self,
+        to: SocketAddr,
+        multicast_loop: bool,
+    ) -> io::Result<Destination> {
+        let mut destination = Destination {
+            address: to,
+            socket: self.id,
+            path: Path::Kernel(FallbackReason::NoNeighbor),
+            generation: 0,
+            oversize_reported: false,
+        };
+        self.find_path(&mut destination, true, multicast_loop)?;
+        Ok(destination)
     }
 
     /// Finds the path to a destination, and reports a new fallback.
