@@ -11,6 +11,7 @@ use hairpin_tcp::{Action, Counters, Listener, Reason, Rings};
 use hairpin_time::{Duration, Instant};
 
 use super::bypass::Bypass;
+use super::counters::Count;
 use super::kernel_socket::KernelSocket;
 use super::now;
 use super::takeover::{self, TakeoverError};
@@ -32,7 +33,8 @@ static TOKENS: AtomicU64 = AtomicU64::new(FIRST_SOCKET_TOKEN | 1 << 63);
 /// no call polls it for 100 ms. No byte is lost; [`last_handback`](Self::last_handback) returns the
 /// reason. A connection that was handed back because of a pause is taken over again.
 ///
-/// Dropping the socket hands the connection back and closes it as the kernel does.
+/// Dropping the socket hands the connection back and closes it as the kernel does. While the kernel
+/// has no route to the peer, the stack's thread keeps the connection, and closes it later.
 pub struct TcpSocket {
     owner: Arc<Owner>,
     state: Arc<SocketState>,
@@ -53,6 +55,9 @@ struct Inner {
     bypass: Option<Box<Bypass>>,
     polled_at: Instant,
     last_handback: Option<Handback>,
+    /// The control plane's generation in which the kernel had no route, so that a handback was not
+    /// possible.
+    unroutable: Option<u64>,
     /// The error of a handback by the stack's thread.
     error: Option<io::Error>,
 }
@@ -63,6 +68,18 @@ enum Handback {
     Requested,
     Connection(Reason),
     Abandoned,
+    Displaced,
+}
+
+impl Handback {
+    fn count(self) -> Count {
+        match self {
+            Self::Requested => Count::Requested,
+            Self::Connection(reason) => Count::handback(reason),
+            Self::Abandoned => Count::Abandoned,
+            Self::Displaced => Count::Displaced,
+        }
+    }
 }
 
 /// Passes bytes on, and counts them.
@@ -86,7 +103,13 @@ impl TcpSocket {
         let readiness = Arc::new(Readiness::new()?);
         readiness.set_has_waiters(false);
         let token = TOKENS.fetch_add(1, Ordering::Relaxed);
-        let inner = Inner { bypass: None, polled_at: now(), last_handback: None, error: None };
+        let inner = Inner {
+            bypass: None,
+            polled_at: now(),
+            last_handback: None,
+            unroutable: None,
+            error: None,
+        };
         let state = SocketState { stream, readiness, token, inner: Mutex::new(inner) };
         let buffer = vec![0; READ].into_boxed_slice();
         Ok(Self { owner: Arc::clone(owner), state: Arc::new(state), buffer })
@@ -104,14 +127,17 @@ impl TcpSocket {
         if inner.bypass.is_some() {
             return Ok(());
         }
-        self.owner.tcp.reserve()?;
+        self.owner
+            .tcp
+            .reserve(&self.owner)
+            .inspect_err(|error| self.owner.tcp.count_refusal(error))?;
         let socket = self.state.kernel();
         let bypass = takeover::take_over(&self.owner, socket, &self.state.readiness);
         let bypass = bypass.inspect_err(|error| {
             self.owner.tcp.count_refusal(error);
             self.owner.tcp.release();
         })?;
-        self.owner.tcp.count_takeover();
+        self.owner.tcp.count(Count::TakenOver, 1);
         inner.polled_at = bypass.taken_at;
         let bypass = inner.bypass.insert(Box::new(bypass));
         self.state.readiness.set_kernel_pending();
@@ -130,7 +156,9 @@ impl TcpSocket {
     /// data are acknowledged.
     ///
     /// # Errors
-    /// The kernel's. The connection is then lost.
+    /// `NetworkUnreachable` if the kernel has no route to the peer, because an interface is down
+    /// for example: the connection is still taken over. After another error of the kernel it is
+    /// lost.
     pub fn hand_back(&mut self) -> io::Result<()> {
         let mut inner = self.state.inner();
         self.state.hand_back(&self.owner, &mut inner, Handback::Requested)
@@ -167,7 +195,11 @@ impl TcpSocket {
             inner.polled_at = time;
             if let Some(Action::HandBack(reason)) = action {
                 let cause = Handback::Connection(reason);
-                self.state.hand_back(&self.owner, &mut inner, cause)?;
+                let result = self.state.hand_back(&self.owner, &mut inner, cause);
+                // Without a route it continues, as a connection of the kernel does.
+                if inner.bypass.is_none() {
+                    result?;
+                }
             }
             return if reader.count > 0 { Ok(reader.count) } else { Err(would_block()) };
         }
@@ -255,6 +287,7 @@ impl TcpSocket {
             Handback::Requested => "requested".to_string(),
             Handback::Connection(reason) => reason.to_string(),
             Handback::Abandoned => "not polled for 100 ms".to_string(),
+            Handback::Displaced => "idle longest of 1,024 connections".to_string(),
         })
     }
 
@@ -314,51 +347,89 @@ impl SocketState {
         inner: &mut Inner,
         cause: Handback,
     ) -> io::Result<()> {
+        let Some(bypass) = &inner.bypass else { return Ok(()) };
+        let generation = shared.generation();
+        if inner.unroutable == Some(generation)
+            || !shared.tcp.has_route(shared, bypass.local, bypass.remote)
+        {
+            inner.unroutable = Some(generation);
+            return Err(io::ErrorKind::NetworkUnreachable.into());
+        }
+        inner.unroutable = None;
         let Some(bypass) = inner.bypass.take() else { return Ok(()) };
         inner.last_handback = Some(cause);
         let reason = match cause {
             Handback::Connection(reason) => Some(reason),
-            Handback::Requested | Handback::Abandoned => None,
+            Handback::Requested | Handback::Abandoned | Handback::Displaced => None,
         };
         self.unwatch(shared);
         let result = bypass.hand_back(shared, self.kernel(), &self.readiness, reason);
         shared.tcp.remove(self);
         shared.tcp.release();
-        shared.tcp.count_handback();
+        shared.tcp.count(Count::HandedBack, 1);
+        shared.tcp.count(cause.count(), 1);
         result
     }
 
-    /// Makes progress for an owner that has not polled for `unattended`. Returns `true` if the
-    /// connection was handed back after `abandoned`.
+    /// Returns the time of the last frame or send; `None` if the connection is the kernel's or in
+    /// use by another thread.
+    pub(super) fn active_at(&self) -> Option<Instant> {
+        self.try_inner()?.bypass.as_ref().map(|bypass| bypass.active_at)
+    }
+
+    /// Hands the connection back for another one; `None` if another thread uses it now.
+    pub(super) fn displace(self: &Arc<Self>, shared: &SharedState) -> Option<()> {
+        let mut inner = self.try_inner()?;
+        inner.bypass.as_ref()?;
+        self.hand_back_unasked(shared, &mut inner, Handback::Displaced);
+        inner.bypass.is_none().then_some(())
+    }
+
+    /// Hands the connection back; the owner receives an error from its next call.
+    fn hand_back_unasked(
+        self: &Arc<Self>,
+        shared: &SharedState,
+        inner: &mut Inner,
+        cause: Handback,
+    ) {
+        let result = self.hand_back(shared, inner, cause);
+        // Without a route the connection continues, and the next change of routes tries again.
+        if inner.bypass.is_none() {
+            inner.error = result.err();
+        }
+    }
+
+    fn try_inner(&self) -> Option<MutexGuard<'_, Inner>> {
+        match self.inner.try_lock() {
+            Ok(inner) => Some(inner),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            // The owner polls.
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Makes progress for an owner that has not polled for `unattended`, and hands the connection
+    /// back after `abandoned`.
     pub(super) fn make_progress(
         self: &Arc<Self>,
         shared: &SharedState,
         time: Instant,
         unattended: Duration,
         abandoned: Duration,
-    ) -> bool {
-        let mut inner = match self.inner.try_lock() {
-            Ok(inner) => inner,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // The owner polls.
-            Err(TryLockError::WouldBlock) => return false,
-        };
+    ) {
+        let Some(mut inner) = self.try_inner() else { return };
         let since = time - inner.polled_at;
-        let Some(bypass) = inner.bypass.as_deref_mut() else { return false };
-        if since < unattended {
-            return false;
-        }
+        let Some(bypass) = inner.bypass.as_deref_mut().filter(|_| since >= unattended) else {
+            return;
+        };
         // An error is the interface's: the owner receives it from its own call.
         let _ = bypass.poll(shared, self.kernel(), &self.readiness, time, &mut ());
         let cause = match bypass.connection.poll_action() {
             Some(Action::HandBack(reason)) => Handback::Connection(reason),
             None if since >= abandoned => Handback::Abandoned,
-            None => return false,
+            None => return,
         };
-        if let Err(error) = self.hand_back(shared, &mut inner, cause) {
-            inner.error = Some(error);
-        }
-        cause == Handback::Abandoned
+        self.hand_back_unasked(shared, &mut inner, cause);
     }
 }
 
