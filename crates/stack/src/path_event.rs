@@ -111,8 +111,8 @@ impl fmt::Display for PathEvent {
                 let switches = if *veth { "tso and gso at the peer" } else { "gro" };
                 write!(
                     f,
-                    "TCP in generic mode drops frames above {longest} bytes: switch off {switches}, \
-                     or use native mode"
+                    "TCP in generic mode drops frames above {longest} bytes: \
+                     switch off {switches}, or use native mode"
                 )
             }
             Self::Down => f.write_str("the interface is down"),

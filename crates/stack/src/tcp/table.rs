@@ -108,8 +108,8 @@ impl TcpTable {
         self.mode_reported.swap(true, Ordering::Relaxed)
     }
 
-    /// Reserves a place for a connection. If there is none, the connection that was idle longest
-    /// is handed back.
+    /// Reserves a place for a connection. If all are in use, the connection that was idle
+    /// longest is handed back.
     pub(super) fn reserve(&self, shared: &SharedState) -> Result<(), TakeoverError> {
         let update = |count| (count < CONNECTIONS).then_some(count + 1);
         let reserve = || self.bypassing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, update);
