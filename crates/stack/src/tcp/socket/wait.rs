@@ -28,18 +28,17 @@ impl Default for Watched {
 }
 
 impl TcpSocket {
-    /// Waits until bytes may be pending, `timeout` has passed (rounded up to milliseconds), or a
-    /// signal arrives. Returns `true` if bytes may be pending. `None` waits without limit.
+    /// Waits until bytes may be pending, `timeout` has passed, or a signal arrives. Returns `true`
+    /// if bytes may be pending. `None` waits without limit.
     ///
     /// # Errors
     /// The kernel's.
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
         self.set_spinning(false);
-        if self.state.may_have_input(&self.owner) {
-            return Ok(true);
-        }
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
-        Ok(!self.state.epoll.wait(&mut events, timeout)?.is_empty())
+        let Self { state, owner, .. } = self;
+        let is_ready =
+            |events: &[libc::epoll_event]| Ok(!events.is_empty() || state.may_have_input(owner));
+        state.epoll.wait_until(timeout, is_ready)
     }
 
     /// Enables or disables spinning, which is enabled at first. While a socket spins, its
@@ -112,7 +111,7 @@ impl SocketState {
         let Inner { watched, .. } = inner;
         let has_input = watched.readable && bypass.connection.unread_length() > 0;
         let has_room = watched.writable && bypass.connection.room() > 0;
-        if self.readiness.has_waiters() && (has_input || has_room) {
+        if has_input || has_room {
             self.readiness.signal();
         }
     }
