@@ -151,14 +151,6 @@ impl TcpStream {
         }
     }
 
-    /// Writes a frame with `length` bytes as [`Transmit::transmit`] does, without sending it, to
-    /// bring code and data into the caches. Does nothing while the connection is the kernel's.
-    pub fn warm_up(&mut self, length: usize) {
-        if let Backend::Xdp(stream) = &mut self.0 {
-            stream.warm_up(length);
-        }
-    }
-
     /// Returns the active receive timestamping. Hardware timestamps are active if they were
     /// requested and the NIC of the local address's interface takes them now
     /// ([`crate::InterfaceTimestamping`]). Otherwise software timestamps are active. Each call
@@ -258,6 +250,14 @@ impl Stream for TcpStream {
     #[inline]
     fn flush(&mut self) -> io::Result<bool> {
         call!(&mut self.0, stream => stream.flush())
+    }
+
+    /// Does nothing while the connection is the kernel's.
+    #[inline]
+    fn warm_up(&mut self, length: usize) {
+        if let Backend::Xdp(stream) = &mut self.0 {
+            stream.warm_up(length);
+        }
     }
 
     fn shutdown(&mut self) -> io::Result<()> {

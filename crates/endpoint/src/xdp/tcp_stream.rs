@@ -123,10 +123,6 @@ impl XdpTcpStream {
         self.connection.with(|connection| connection.socket.last_handback())
     }
 
-    pub(crate) fn warm_up(&mut self, length: usize) {
-        self.connection.borrow().socket.warm_up(length);
-    }
-
     /// Sends all or some of the bytes: in place in a frame if that is possible.
     #[inline]
     fn send(socket: &mut TcpSocket, bytes: &[u8]) -> io::Result<usize> {
@@ -209,6 +205,10 @@ impl Stream for XdpTcpStream {
             Err(error) => return Err(error),
         }
         Ok(self.pending.is_empty())
+    }
+
+    fn warm_up(&mut self, length: usize) {
+        self.connection.borrow().socket.warm_up(length);
     }
 
     fn shutdown(&mut self) -> io::Result<()> {

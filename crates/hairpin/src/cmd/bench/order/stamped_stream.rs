@@ -100,6 +100,10 @@ impl Stream for StampedStream {
         self.stream.flush()
     }
 
+    fn warm_up(&mut self, length: usize) {
+        self.stream.warm_up(length);
+    }
+
     fn shutdown(&mut self) -> io::Result<()> {
         self.stream.shutdown()
     }
