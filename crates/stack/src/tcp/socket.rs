@@ -27,8 +27,8 @@ const READ: usize = 64 << 10;
 /// Tokens of the watcher, apart from those of UDP sockets, which count up from the first.
 static TOKENS: AtomicU64 = AtomicU64::new(FIRST_SOCKET_TOKEN | 1 << 63);
 
-/// A TCP socket of the kernel, connected or connecting. Its data take the kernel's path, or bypass the kernel after
-/// [`take_over`](Self::take_over) until [`hand_back`](Self::hand_back).
+/// A TCP socket of the kernel, connected or connecting. Its data take the kernel's path, or bypass
+/// the kernel after [`take_over`](Self::take_over) until [`hand_back`](Self::hand_back).
 ///
 /// The connection is handed back by itself when it needs the kernel: the peer closes or resets it,
 /// its window stays closed, two retransmission timeouts follow each other, bulk data are sent, or
