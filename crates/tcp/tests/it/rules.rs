@@ -330,8 +330,7 @@ fn forge(segment: &[u8], below: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
     let mut forged = segment.to_vec();
     let (header, payload) = TcpHeader::split_mut(&mut forged).unwrap();
     payload[12..].fill(0xBB);
-    let (sequence, acknowledgment) =
-        (header.sequence_number(), header.acknowledgement_number());
+    let (sequence, acknowledgment) = (header.sequence_number(), header.acknowledgement_number());
     let near = 1 + below(30_000) as u32;
     match below(5) {
         // An RST, a SYN or urgent data within the window, but not with the next number, or with an
