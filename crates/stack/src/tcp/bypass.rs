@@ -162,6 +162,8 @@ impl Bypass {
                     self.kernel_next = self.kernel_next.wrapping_add(count as u32);
                 }
                 Ok(None) => return,
+                // Dissolved by a handback that found no route.
+                Err(error) if error.kind() == io::ErrorKind::NotConnected => return,
                 // The kernel has received an RST before the flow was redirected.
                 Err(_) => return self.connection.request_handback(Reason::Reset),
             }

@@ -24,8 +24,8 @@ const CHUNK: usize = 1_024;
 const TIMEOUT_MAX_MS: i32 = 1_000;
 
 impl Bypass {
-    /// Hands the connection back. The flow stays in the data plane as retired, so that frames that
-    /// are still on their way reach the kernel.
+    /// Completes a handback after [`restore`](Self::restore). The flow stays in the data plane as
+    /// retired, so that frames that are still on their way reach the kernel.
     ///
     /// # Errors
     /// The kernel's. The connection is then lost.
@@ -33,15 +33,11 @@ impl Bypass {
         mut self,
         shared: &SharedState,
         socket: KernelSocket<'_>,
-        readiness: &Readiness,
         reason: Option<Reason>,
+        restored: io::Result<u32>,
     ) -> io::Result<()> {
-        let restored = self.restore(shared, socket, readiness, reason);
         shared.tcp.retire(shared, &self.entry, self.flow);
-        let acknowledged = restored.inspect_err(|_| {
-            let _ = socket.end_repair();
-        })?;
-        // The kernel counts everything as acknowledged that it was given.
+        let acknowledged = restored?;
         // Without this acknowledgment the peer sends again.
         let _ = self.transmit_acknowledgment(shared);
         if self.connection.send_unacknowledged() != acknowledged {
@@ -69,7 +65,21 @@ impl Bypass {
     /// sent bytes as acknowledged.
     ///
     /// The last acknowledged byte is among those that it counts as in flight.
-    fn restore(
+    ///
+    /// # Errors
+    /// The kernel's. The engine's state is unchanged, so that another attempt is possible.
+    pub(super) fn restore(
+        &mut self,
+        shared: &SharedState,
+        socket: KernelSocket<'_>,
+        readiness: &Readiness,
+        reason: Option<Reason>,
+    ) -> io::Result<u32> {
+        let restored = self.write_connection(shared, socket, readiness, reason);
+        restored.inspect_err(|_| drop(socket.end_repair()))
+    }
+
+    fn write_connection(
         &mut self,
         shared: &SharedState,
         socket: KernelSocket<'_>,

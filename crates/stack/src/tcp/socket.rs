@@ -25,6 +25,13 @@ use wait::Watched;
 /// The size of a read while the connection is the kernel's.
 const READ: usize = 64 << 10;
 
+/// The errors of connect(2) and bind(2) without a route.
+const UNROUTABLE: [io::ErrorKind; 3] = [
+    io::ErrorKind::NetworkUnreachable,
+    io::ErrorKind::HostUnreachable,
+    io::ErrorKind::AddrNotAvailable,
+];
+
 /// Tokens of the watcher, apart from those of UDP sockets, which count up from the first.
 static TOKENS: AtomicU64 = AtomicU64::new(FIRST_SOCKET_TOKEN | 1 << 63);
 
@@ -185,9 +192,7 @@ impl TcpSocket {
         self.state.update_watched(&self.owner, &mut inner)?;
         drop(inner);
         self.owner.tcp.add(&self.state);
-        if self.owner.tcp.counters().bypassing == 1 {
-            self.owner.event_source.wake();
-        }
+        self.owner.tcp.keep_awake(&self.owner);
         Ok(())
     }
 
@@ -278,13 +283,9 @@ impl TcpSocket {
         let action = bypass.connection.poll_action();
         let is_left = bypass.connection.unread_length() > 0;
         inner.polled_at = time;
-        if let Some(Action::HandBack(reason)) = action {
-            let cause = Handback::Connection(reason);
-            let result = self.state.hand_back(&self.owner, &mut inner, cause);
-            // Without a route it continues, as a connection of the kernel does.
-            if inner.bypass.is_none() {
-                return result.map(|()| Some(false));
-            }
+        self.state.hand_back_if_due(&self.owner, &mut inner, action)?;
+        if inner.bypass.is_none() {
+            return Ok(Some(false));
         }
         let readiness = &self.state.readiness;
         if is_left {
@@ -342,16 +343,12 @@ impl TcpSocket {
             if unread > 0 {
                 self.state.readiness.signal();
             }
-            match action {
-                Some(Action::HandBack(reason)) => {
-                    let cause = Handback::Connection(reason);
-                    self.state.hand_back(&self.owner, &mut inner, cause)?;
-                    if count > 0 {
-                        return Ok(count);
-                    }
-                }
-                None if count > 0 || bytes.is_empty() => return Ok(count),
-                None => return Err(would_block()),
+            self.state.hand_back_if_due(&self.owner, &mut inner, action)?;
+            if count > 0 || bytes.is_empty() {
+                return Ok(count);
+            }
+            if inner.bypass.is_some() {
+                return Err(would_block());
             }
         }
         drop(inner);
@@ -459,23 +456,29 @@ impl SocketState {
         inner: &mut Inner,
         cause: Handback,
     ) -> io::Result<()> {
-        let Some(bypass) = &inner.bypass else { return Ok(()) };
+        let Inner { bypass: Some(bypass), unroutable, .. } = &mut *inner else { return Ok(()) };
         let generation = shared.generation();
-        if inner.unroutable == Some(generation)
+        if *unroutable == Some(generation)
             || !shared.tcp.has_route(shared, bypass.local, bypass.remote)
         {
-            inner.unroutable = Some(generation);
+            *unroutable = Some(generation);
             return Err(io::ErrorKind::NetworkUnreachable.into());
         }
-        inner.unroutable = None;
-        let Some(bypass) = inner.bypass.take() else { return Ok(()) };
-        inner.last_handback = Some(cause);
         let reason = match cause {
             Handback::Connection(reason) => Some(reason),
             Handback::Requested | Handback::Abandoned | Handback::Displaced => None,
         };
+        let restored = bypass.restore(shared, self.kernel(), &self.readiness, reason);
+        if restored.as_ref().is_err_and(|error| UNROUTABLE.contains(&error.kind())) {
+            // The route was lost since.
+            *unroutable = Some(generation);
+            return restored.map(drop);
+        }
+        *unroutable = None;
+        let Some(bypass) = inner.bypass.take() else { return Ok(()) };
+        inner.last_handback = Some(cause);
         self.unwatch(shared);
-        let result = bypass.hand_back(shared, self.kernel(), &self.readiness, reason);
+        let result = bypass.hand_back(shared, self.kernel(), reason, restored);
         self.readiness.clear();
         let result = result.and(self.update_watched(shared, inner));
         shared.tcp.remove(self);
@@ -483,6 +486,23 @@ impl SocketState {
         shared.tcp.count(Count::HandedBack, 1);
         shared.tcp.count(cause.count(), 1);
         result
+    }
+
+    /// Hands the connection back if it requests this. Without a route it continues, as a connection
+    /// of the kernel does.
+    ///
+    /// # Errors
+    /// The kernel's. The connection is then lost.
+    #[inline]
+    fn hand_back_if_due(
+        self: &Arc<Self>,
+        shared: &SharedState,
+        inner: &mut Inner,
+        action: Option<Action>,
+    ) -> io::Result<()> {
+        let Some(Action::HandBack(reason)) = action else { return Ok(()) };
+        let result = self.hand_back(shared, inner, Handback::Connection(reason));
+        if inner.bypass.is_some() { Ok(()) } else { result }
     }
 
     /// Returns the time of the last frame or send; `None` if the connection is the kernel's or in

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration as StdDuration;
 
@@ -31,6 +31,8 @@ const INTERVAL: StdDuration = StdDuration::from_millis(5);
 const ABANDONED: Duration = Duration::from_millis(100);
 /// The time for which frames of a flow may arrive after its filter entry was removed.
 const RETIRED: Duration = Duration::from_millis(50);
+/// The time for which the thread stays at its interval.
+const AWAKE: Duration = Duration::from_secs(1);
 /// The most rings kept for the next takeovers.
 const SPARE_RINGS: usize = 64;
 
@@ -48,6 +50,8 @@ pub(crate) struct TcpTable {
     retired: AtomicUsize,
     counts: Counts,
     mode_reported: AtomicBool,
+    /// The time until which the thread does not sleep long, in nanoseconds.
+    awake_until: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -78,6 +82,7 @@ impl TcpTable {
             retired: AtomicUsize::new(0),
             counts: Counts::new(),
             mode_reported: AtomicBool::new(false),
+            awake_until: AtomicU64::new(0),
         }
     }
 
@@ -203,8 +208,17 @@ impl TcpTable {
         let Entry::Flow { local, remote, .. } = *entry else { return };
         let (key, until) = (FlowKey::new(remote, local), now() + RETIRED);
         self.retired_flows().push(RetiredFlow { flow, key, until });
-        if self.retired.fetch_add(1, Ordering::Relaxed) == 0 {
-            // The thread presents the last frames to the kernel.
+        self.retired.fetch_add(1, Ordering::Relaxed);
+        // The thread presents the last frames to the kernel.
+        self.keep_awake(shared);
+    }
+
+    /// Makes the stack's thread make progress. It keeps doing so for some time after the last
+    /// connection: a wakeup costs more than the rest of a takeover.
+    pub(super) fn keep_awake(&self, shared: &SharedState) {
+        let time = now();
+        let until = (time + AWAKE).as_nanos();
+        if self.awake_until.swap(until, Ordering::SeqCst) < time.as_nanos() {
             shared.event_source.wake();
         }
     }
@@ -255,7 +269,9 @@ impl TcpTable {
     /// to do.
     pub(crate) fn poll_interval(&self) -> Option<StdDuration> {
         let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
-        (count(&self.bypassing) + count(&self.retired) > 0).then_some(INTERVAL)
+        let is_active = count(&self.bypassing) + count(&self.retired) > 0;
+        let awake_until = self.awake_until.load(Ordering::SeqCst);
+        (is_active || awake_until > 0 && now().as_nanos() < awake_until).then_some(INTERVAL)
     }
 
     /// Acknowledges and sends again for owners that do not poll, and hands their connections back

@@ -308,9 +308,9 @@ fn forged_segments_change_nothing() {
             assert_eq!(verdict, Verdict::Handled);
         }
         let _ = b.handle(now, &frame, &mut ());
-        let mut received = Vec::new();
+        let mut received = Vec::<u8>::new();
         b.read(|part| {
-            received.extend(part);
+            received.extend_from_slice(part);
             part.len()
         });
         assert_eq!(received, bytes, "at {position}");
