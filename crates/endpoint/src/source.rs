@@ -76,7 +76,7 @@ impl Blocker {
 
     /// Blocks until data have arrived, the timeout has passed or a signal was caught. Returns
     /// immediately if the source has undelivered data. Makes one system call; with kernel bypass
-    /// one or two, and the timeout is rounded up to milliseconds.
+    /// one or two.
     ///
     /// Errors are kept for the source's own `receive`, like data. Returns `false` if the source has
     /// been dropped.

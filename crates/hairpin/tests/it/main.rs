@@ -9,6 +9,7 @@ mod bench;
 mod bench_compare;
 mod bench_feed;
 mod bench_order;
+mod bench_sockets;
 mod callbacks;
 mod captures;
 mod certification;
