@@ -234,14 +234,15 @@ fn killed_program_accounts_for_every_order() {
     assert!(truth.working.len() - working.len() <= unreported as usize, "{working:?}");
     let positions: Vec<i64> = values("position").iter().map(|it| it.parse().unwrap()).collect();
     check_journal(&venue, &truth, working.len(), &positions);
+    let tally = venue.exchange.gateway_mut().fault_tally().unwrap();
     println!(
-        "{kills} kills: {} orders, {} fills, {} working, faults {:?}",
+        "{kills} kills: {} orders, {} of them filled, {} working; {tally:?}",
         truth.received.len(),
         truth.fills.len(),
-        truth.working.len(),
-        venue.exchange.gateway_counters()
+        working.len(),
     );
     assert!(truth.fills.len() as u64 > kills, "the orders trade");
+    assert!(tally.dropped > 0 && tally.doubled > 0 && tally.delayed > 0, "{tally:?}");
 }
 
 /// Compares the orders and trades in the journal with those that the exchange has received and
