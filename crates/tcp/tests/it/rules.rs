@@ -279,7 +279,7 @@ fn peer_that_answers_after_30_ms_is_rarely_sent_again() {
             let answer = b.send_in_place(now, b"answer").unwrap();
             let _ = a.handle(now, &answer, &mut ());
             assert_eq!((a.read(<[u8]>::len), b.read(<[u8]>::len)), (6, 7));
-            now = now + Duration::from_micros(100);
+            now += Duration::from_micros(100);
         }
         let counters = a.connection.counters();
         assert!(counters.retransmitted <= u64::from(ROUNDS / 100), "{counters:?}");
@@ -319,7 +319,7 @@ fn forged_segments_change_nothing() {
         for answer in all(&mut b, now) {
             let _ = a.handle(now, &answer, &mut ());
         }
-        now = now + MS;
+        now += MS;
     }
     assert_eq!((a.connection.poll_action(), b.connection.poll_action()), (None, None));
     assert_eq!(b.connection.counters().bytes_received, position);
