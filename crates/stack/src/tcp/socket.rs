@@ -121,7 +121,7 @@ impl TcpSocket {
         readiness.set_has_waiters(false);
         let token = TOKENS.fetch_add(1, Ordering::Relaxed);
         let (epoll, watched) = (Epoll::new()?, Watched::default());
-        epoll.add(stream.as_fd(), watched.kernel_events, 0)?;
+        epoll.add(stream.as_fd(), watched.kernel_events, wait::KERNEL)?;
         epoll.add_readiness(&readiness, 0)?;
         let (bypass, last_handback, error) = (None, None, None);
         let inner = Inner { bypass, watched, polled_at: now(), last_handback, error };

@@ -5,8 +5,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use super::{Inner, SocketState, TcpSocket};
+use crate::data_plane::Reader;
 use crate::stack::SharedState;
 
+/// The token of the kernel's socket.
+pub(super) const KERNEL: u64 = 1;
 /// The events of the kernel's socket if its owner waits for bytes.
 const INPUT: i32 = libc::EPOLLIN | libc::EPOLLRDHUP;
 
@@ -36,9 +39,12 @@ impl TcpSocket {
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
         self.set_spinning(false);
         let Self { state, owner, .. } = self;
-        let is_ready =
-            |events: &[libc::epoll_event]| Ok(!events.is_empty() || state.may_have_input(owner));
-        state.epoll.wait_until(timeout, is_ready)
+        state.epoll.wait_until(timeout, |events| {
+            // The frames of other sockets are passed on: this may be the only thread woken.
+            owner.distribute_frames(&mut owner.data_plane(), Reader::Any)?;
+            let by_kernel = events.iter().any(|event| event.u64 == KERNEL);
+            Ok(by_kernel || state.may_have_input(owner))
+        })
     }
 
     /// Enables or disables spinning, which is enabled at first. While a socket spins, its
@@ -91,7 +97,7 @@ impl SocketState {
         let output = if watched.writable && !bypasses { libc::EPOLLOUT } else { 0 };
         let events = if watched.readable { INPUT | output } else { output };
         if events != watched.kernel_events {
-            self.epoll.modify(self.stream.as_fd(), events, 0)?;
+            self.epoll.modify(self.stream.as_fd(), events, KERNEL)?;
             watched.kernel_events = events;
         }
         self.signal_waiter(inner);
