@@ -37,6 +37,7 @@ mod throughput;
 mod traded_session;
 mod two_hosts;
 mod xdp;
+mod xdp_tcp;
 
 #[path = "../../../exchange/tests/it/handwritten_client.rs"]
 mod by_hand;
