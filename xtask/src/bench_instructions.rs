@@ -116,8 +116,9 @@ const CASES: [Case; 18] = [
 /// A wakeup of a loop on the low-level crates, and one of `Trader::turn`.
 const ADVANCED: &str = "turn-advanced";
 const FACADE: &str = "turn-facade";
-/// The most by which a wakeup of `Trader::turn` may exceed one of the other loop, in percent.
-const FACADE_PERCENT: u64 = 1;
+/// The most by which a wakeup of `Trader::turn` may exceed one of the other loop, in percent. About
+/// seven are the order tracker, which the other loop does not have; it runs after the write.
+const FACADE_PERCENT: u64 = 8;
 
 /// The smallest and the largest of the markets that differ only in the number of instruments.
 const SMALLEST: &str = "of-10";
