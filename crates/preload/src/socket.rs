@@ -6,7 +6,9 @@ use std::ffi::c_int;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use hairpin_stack::{AdoptedSocket, Destination, FallbackReason, Meta, Stack};
+use hairpin_stack::{
+    AdoptedSocket, Destination, FallbackReason, Meta, Stack, await_redirects,
+};
 
 use crate::clock;
 use crate::counters::PathCounters;
@@ -285,7 +287,9 @@ impl Socket {
     /// Ends the acceleration. Datagrams that have already arrived are kept for the program.
     pub(crate) fn hand_back(&mut self) {
         (self.peer, self.recent) = (None, Vec::new());
-        let Some(adopted) = self.adopted.take() else { return };
+        let Some(mut adopted) = self.adopted.take() else { return };
+        adopted.end_redirects();
+        await_redirects();
         let kept = &mut self.kept;
         adopted.hand_back(|meta, payload| kept.push_back(Kept::new(meta, payload)));
     }

@@ -174,24 +174,20 @@ impl AdoptedSocket {
         Ok(received.count)
     }
 
-    /// Returns the traffic to the kernel. Datagrams that have already arrived are delivered to
-    /// `on`.
-    ///
-    /// Takes some milliseconds: frames that the filter is redirecting at this moment are awaited.
-    pub fn hand_back(mut self, mut on: impl FnMut(Meta, &[u8])) {
-        let shared = Arc::clone(&self.xdp.shared);
-        {
-            let mut control_plane = shared.control_plane();
-            let data_plane = shared.data_plane();
-            control_plane.remove(&data_plane, self.xdp.id);
-            for &group in &self.groups {
-                control_plane.groups.remove(&data_plane.interface, group, self.local.port());
-            }
+    /// Makes the filter pass the traffic to the kernel from now on: the first step of a handback.
+    pub fn end_redirects(&mut self) {
+        let shared = &self.xdp.shared;
+        let mut control_plane = shared.control_plane();
+        let data_plane = shared.data_plane();
+        control_plane.remove(&data_plane, self.xdp.id);
+        for group in self.groups.drain() {
+            control_plane.groups.remove(&data_plane.interface, group, self.local.port());
         }
-        self.groups.clear();
-        // The filter runs inside a read-side critical section of RCU, and this command waits for
-        // all of them. SAFETY: the call takes integers only.
-        unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_GLOBAL, 0, 0) };
+    }
+
+    /// Delivers to `on` the datagrams that arrived before the redirects ended: the last step of a
+    /// handback, after [`await_redirects`].
+    pub fn hand_back(mut self, mut on: impl FnMut(Meta, &[u8])) {
         while self.receive(HAND_BACK_BATCH, &mut on).is_ok_and(|count| count > 0) {}
     }
 
@@ -247,6 +243,15 @@ impl AdoptedSocket {
             Path::Kernel(reason) => Ok(Some(*reason)),
         }
     }
+}
+
+/// Waits until frames are on the rings that filters were redirecting when their sockets'
+/// redirects ended: the second step of a handback, once for any number of sockets. Takes some
+/// milliseconds.
+pub fn await_redirects() {
+    // The filter runs inside a read-side critical section of RCU, and this command waits for all of
+    // them. SAFETY: the call takes integers only.
+    unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_GLOBAL, 0, 0) };
 }
 
 impl Drop for AdoptedSocket {

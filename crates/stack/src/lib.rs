@@ -127,7 +127,7 @@ mod tcp;
 mod udp_socket;
 mod watcher;
 
-pub use adopted_socket::{AdoptedSocket, Adoption};
+pub use adopted_socket::{AdoptedSocket, Adoption, await_redirects};
 pub use destination::Destination;
 pub use error::StackError;
 pub use hairpin_xdp::{
