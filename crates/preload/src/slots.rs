@@ -32,6 +32,8 @@ pub(crate) struct Slot {
     considered: AtomicBool,
     socket: Mutex<Option<Box<Socket>>>,
     epoll: Mutex<Option<Box<EpollSet>>>,
+    /// The epoll instances whose members this descriptor is or was.
+    instances: Mutex<Vec<c_int>>,
 }
 
 impl Slot {
@@ -41,6 +43,10 @@ impl Slot {
 
     pub(crate) fn epoll(&self) -> MutexGuard<'_, Option<Box<EpollSet>>> {
         self.epoll.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn instances(&self) -> MutexGuard<'_, Vec<c_int>> {
+        self.instances.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns `true` if the descriptor is an accelerated socket.
@@ -71,6 +77,11 @@ impl Slot {
     /// Marks the slot as that of a plain descriptor, while its lock is held.
     pub(crate) fn set_plain(&self) {
         self.kind.store(PLAIN, Ordering::Release);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn mark_socket(&self) {
+        self.kind.store(SOCKET, Ordering::Release);
     }
 
     /// Marks the slot as that of an epoll instance.

@@ -173,7 +173,7 @@ unsafe fn return_passed_sockets(header: &msghdr) {
             for at in 0..count {
                 // SAFETY: as above.
                 let fd = unsafe { data.cast::<c_int>().add(at).read_unaligned() };
-                process::hand_back(fd, "the descriptor is passed to another process");
+                process::share(fd, "the descriptor is passed to another process");
             }
         }
         // SAFETY: as above.
