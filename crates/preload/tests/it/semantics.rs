@@ -1,25 +1,23 @@
 //! A program sees the same with and without acceleration.
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use hairpin_testbed::Host;
 
-use crate::support::{command, installed, output, testbed};
+use crate::peer::with_peer;
+use crate::support::{alone, command, installed, output, testbed};
 
-/// Answers `N:text` with N numbered datagrams, until `stop` is set.
-fn serve(socket: &UdpSocket, stop: &AtomicBool) {
-    let mut buffer = [0; 65_536];
-    while !stop.load(Ordering::Relaxed) {
-        let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
-        let [count @ b'0'..=b'9', rest @ ..] = &buffer[..length] else { continue };
-        for number in 0..count - b'0' {
-            let answer = [&[b'0' + number], rest].concat();
-            socket.send_to(&answer, from).unwrap();
-        }
-    }
+/// Returns the command of a Python program of this folder.
+pub(crate) fn program(name: &str, peer: SocketAddr, local: IpAddr, accelerated: bool) -> Command {
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+    let mut python = command("/usr/bin/python3", accelerated);
+    // Waits sleep in the kernel; the sockperf test's busy-poll.
+    python.env("HAIRPIN_PROFILE", "safe");
+    python.arg("-u").arg(path);
+    python.args([peer.ip().to_string(), peer.port().to_string(), local.to_string()]);
+    python
 }
 
 fn run(
@@ -28,12 +26,9 @@ fn run(
     local: IpAddr,
     accelerated: bool,
 ) -> Result<(String, String), String> {
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/semantics.py");
-    let mut python = command("/usr/bin/python3", accelerated);
-    // Waits sleep in the kernel; the sockperf test's busy-poll.
-    python.env("HAIRPIN_PROFILE", "safe");
-    python.arg("-u").arg(program);
-    python.args([peer.ip().to_string(), peer.port().to_string(), local.to_string()]);
+    let mut python = program("semantics.py", peer, local, accelerated);
+    // With one family the sockets that request timestamps return to the kernel.
+    python.env("HAIRPIN_TIMESTAMPS", if local.is_ipv4() { "1" } else { "0" });
     let output = output(host, python);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, error) = (text(&output.stdout), text(&output.stderr));
@@ -46,6 +41,7 @@ fn run(
 #[test]
 #[ignore = "needs root"]
 fn program_sees_the_same_as_with_the_kernel() {
+    let _alone = alone();
     if installed("python3").is_none() {
         return;
     }
@@ -56,17 +52,10 @@ fn program_sees_the_same_as_with_the_kernel() {
         (host.address_v6().unwrap().into(), other.address_v6().unwrap().into()),
     ];
     for (local, peer) in pairs {
-        let socket = other.run(|| UdpSocket::bind((peer, 0))).unwrap().unwrap();
-        socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        let address = socket.local_addr().unwrap();
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| serve(&socket, &stop));
+        with_peer(other, peer, |address| {
             let results = [false, true].map(|it| run(host, address, local, it));
-            stop.store(true, Ordering::Relaxed);
-            let [kernel, accelerated] =
+            let [(kernel, _), (accelerated, log)] =
                 results.map(|it| it.unwrap_or_else(|error| panic!("{error}")));
-            let (kernel, (accelerated, log)) = (kernel.0, accelerated);
             let differences: Vec<_> = kernel
                 .lines()
                 .zip(accelerated.lines())
@@ -75,6 +64,8 @@ fn program_sees_the_same_as_with_the_kernel() {
             assert!(differences.is_empty(), "{differences:#?}\n{log}");
             assert_eq!(kernel, accelerated);
             assert!(log.matches("is accelerated").count() > 300, "{log}");
+            let returned = log.contains("SO_TIMESTAMPING without --timestamps");
+            assert_eq!(returned, local.is_ipv6(), "{log}");
         });
     }
 }

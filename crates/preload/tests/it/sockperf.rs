@@ -5,7 +5,9 @@ use std::process::Stdio;
 
 use hairpin_testbed::Testbed;
 
-use crate::support::{Running, command, counter, installed, interrupt, output, pause, testbed};
+use crate::support::{
+    Running, alone, command, counter, installed, interrupt, output, pause, testbed,
+};
 
 /// The counts that sockperf's client prints.
 fn is_clean(output: &str) -> bool {
@@ -49,6 +51,7 @@ fn ping_pong(testbed: &Testbed, wait: &[&str], accelerated: [bool; 2]) {
 #[test]
 #[ignore = "needs root"]
 fn sockperf_bypasses_the_kernel_with_every_wait() {
+    let _alone = alone();
     if installed("sockperf").is_none() {
         return;
     }

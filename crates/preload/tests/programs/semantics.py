@@ -1,17 +1,21 @@
 """Exercises UDP sockets against a peer and prints what a program sees.
 
 Run with the peer's and the local address. The output must be the same with and without
-acceleration. The peer answers `N:text` with N datagrams `0:text`, `1:text`, and so on.
+acceleration. The peer answers `N:text` with N datagrams `0:text`, `1:text`, and so on, and
+`m:GROUP:PORT:text` with a datagram to the group.
 """
 
 import array
+import ctypes
 import fcntl
 import os
 import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
+import tempfile
 import termios
 import threading
 import time
@@ -148,6 +152,104 @@ def packet_info():
     sock.sendto(b"1:stamp", PEER)
     data, control, _, _ = sock.recvmsg(100, 200)
     show("timestamp", data, sorted(kind for _, kind, _ in control))
+
+
+def control_messages():
+    sock = bound()
+    if FAMILY == socket.AF_INET:
+        # IP_RECVTTL, IP_RECVTOS
+        level, names = socket.IPPROTO_IP, (12, 13)
+    else:
+        level, names = socket.IPPROTO_IPV6, (socket.IPV6_RECVHOPLIMIT, socket.IPV6_RECVTCLASS)
+    for name in names:
+        sock.setsockopt(level, name, 1)
+    # SO_RXQ_OVFL: no message while nothing is dropped.
+    sock.setsockopt(socket.SOL_SOCKET, 40, 1)
+    sock.sendto(b"1:fields", PEER)
+    show("fields", sock.recvmsg(100, 200)[:3])
+    sock.sendto(b"1:cut", PEER)
+    show("cut", sock.recvmsg(100, 20)[:3])
+    for name, value in (("SO_TIMESTAMP", 29), ("SO_TIMESTAMPNS", 35), ("SO_TIMESTAMPING", 37)):
+        sock = bound()
+        # Software receive timestamps.
+        sock.setsockopt(socket.SOL_SOCKET, value, 24 if value == 37 else 1)
+        until = time.monotonic() + 5
+        while time.monotonic() < until:
+            # The kernel stamps no packets until a moment after the first such option.
+            sock.sendto(b"1:stamped", PEER)
+            if sock.recvmsg(100, 200)[1]:
+                break
+        sock.sendto(b"2:stamp", PEER)
+        settle()
+        for _ in range(2):
+            before = time.time()
+            data, control, flags, _ = sock.recvmsg(100, 200)
+            for level, kind, value in control:
+                seconds, fraction = struct.unpack_from("ll", value)
+                near = abs(seconds - before) < 30
+                rest = any(value[16:])
+                show(name, data, flags, level, kind, len(value), near, fraction >= 0, rest)
+
+
+def anywhere():
+    any_address = "0.0.0.0" if FAMILY == socket.AF_INET else "::"
+    sock = socket.socket(FAMILY, socket.SOCK_DGRAM)
+    sock.bind((any_address, 0))
+    sock.settimeout(5)
+    sock.sendto(b"2:any", PEER)
+    show("any", sock.recvfrom(100)[1][:2] == PEER, sock.recv(100), sock.getsockname()[0])
+    if FAMILY == socket.AF_INET6:
+        return
+    # IPv4 through an IPv6 socket.
+    dual = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    dual.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+    dual.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
+    dual.bind(("::", 0))
+    dual.settimeout(5)
+    mapped = ("::ffff:" + PEER[0], PEER[1])
+    dual.sendto(b"2:dual", mapped)
+    data, control, flags, address = dual.recvmsg(100, 200)
+    info = [(level, kind, value[:16]) for level, kind, value in control]
+    show("dual", data, flags, info, address[:2] == mapped)
+    show("dual again", dual.recv(10))
+    dual.connect(mapped)
+    dual.send(b"1:connected")
+    data, address = dual.recvfrom(100)
+    show("dual connected", data, address[:2] == mapped, dual.getsockname()[0])
+
+
+def groups():
+    if FAMILY == socket.AF_INET6:
+        return
+    group = "239.9.9.9"
+    sock = socket.socket(FAMILY, socket.SOCK_DGRAM)
+    sock.bind(("0.0.0.0", 0))
+    sock.settimeout(5)
+    port = sock.getsockname()[1]
+
+    def request(text):
+        # The answer follows the datagram to the group.
+        SYNC.send(f"m:{group}:{port}:{text}".encode())
+        settle()
+        sock.sendto(b"1:" + text.encode(), PEER)
+        return sock.recv(100)
+
+    show("not a member", request("before"))
+    index = socket.if_nametoindex("veth0")
+    member = socket.inet_aton(group) + bytes(4) + struct.pack("i", index)
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
+    show("member", request("in"), sock.recv(100))
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_DROP_MEMBERSHIP, member)
+    show("left", request("after"))
+    for source in (PEER[0], "10.99.99.99"):
+        # IP_ADD_SOURCE_MEMBERSHIP, IP_DROP_SOURCE_MEMBERSHIP
+        member = socket.inet_aton(group) + socket.inet_aton(LOCAL) + socket.inet_aton(source)
+        sock.setsockopt(socket.IPPROTO_IP, 39, member)
+        first = request("source")
+        sock.settimeout(0.02)
+        attempt("source", lambda: (first, sock.recv(100)))
+        sock.settimeout(5)
+        sock.setsockopt(socket.IPPROTO_IP, 40, member)
 
 
 def waiting():
@@ -294,7 +396,7 @@ def sharing():
     if child == 0:
         own = bound()
         own.sendto(b"1:child", PEER)
-        os._exit(own.recv(10) == b"0:child")
+        os._exit(3 if own.recv(10) == b"0:child" else 4)
     show("child's own socket", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
     one, two = socket.socketpair()
@@ -308,6 +410,91 @@ def sharing():
     show("arrived before", passed.recv(10))
     passed.sendto(b"1:new", PEER)
     show("passed descriptor", received.recv(10))
+
+
+def copies():
+    sock = bound()
+    sock.connect(PEER)
+    with tempfile.TemporaryFile() as file:
+        file.write(b"1:file")
+        file.flush()
+        show("sendfile", os.sendfile(sock.fileno(), file.fileno(), 0, 6), sock.recv(10))
+    reader, writer = os.pipe()
+    os.write(writer, b"2:pipe")
+    show("splice to", os.splice(reader, sock.fileno(), 6), sock.recv(10))
+    sock.setblocking(True)
+    show("splice from", os.splice(sock.fileno(), writer, 6), os.read(reader, 10))
+
+
+def system_calls():
+    sock = bound()
+    sock.connect(PEER)
+    sock.setblocking(True)
+    libc = ctypes.CDLL(None, use_errno=True)
+    buffer = ctypes.create_string_buffer(b"1:number")
+    # sendto, recvfrom, read, close
+    show("sendto", libc.syscall(44, sock.fileno(), buffer, 8, 0, None, 0))
+    show("recvfrom", libc.syscall(45, sock.fileno(), buffer, 8, 0, None, None), buffer.value)
+    show("read", libc.syscall(0, -1, buffer, 8), ctypes.get_errno())
+    number = sock.detach()
+    show("close", libc.syscall(3, number), libc.syscall(3, number), ctypes.get_errno())
+
+
+READER = """
+import socket, sys
+sock = socket.socket(fileno=int(sys.argv[1]))
+sock.settimeout(5)
+print("executed", [sock.recv(10) for _ in range(3)], flush=True)
+"""
+
+
+def inherited():
+    """Returns arguments of a program that reads three unread datagrams."""
+    sock = bound()
+    os.set_inheritable(sock.fileno(), True)
+    sock.sendto(b"3:exec", PEER)
+    settle()
+    return sock, [sys.executable, "-S", "-E", "-c", READER, str(sock.fileno())]
+
+
+def exit_status(child):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def executing():
+    sock, arguments = inherited()
+    show("spawned", exit_status(os.posix_spawn(arguments[0], arguments, os.environ)))
+    sock.sendto(b"1:parent", PEER)
+    show("parent", sock.recv(10))
+    sock, arguments = inherited()
+    show("vfork", subprocess.run(arguments, pass_fds=[sock.fileno()]).returncode)
+    sock = bound()
+    sock.sendto(b"3:exec", PEER)
+    settle()
+    arguments[-1] = "0"
+    actions = [(os.POSIX_SPAWN_DUP2, sock.fileno(), 0)]
+    child = os.posix_spawn(arguments[0], arguments, os.environ, file_actions=actions)
+    show("spawned with dup2", exit_status(child))
+    sock = bound()
+    sock.sendto(b"3:exec", PEER)
+    settle()
+    show("spawned without the socket", exit_status(os.posix_spawn("/bin/true", ["true"], {})))
+    show("kept", [sock.recv(10) for _ in range(3)])
+    libc = ctypes.CDLL(None)
+    words = [str(number).encode() for number in range(9)]
+    child = os.fork()
+    if child == 0:
+        libc.execl(b"/bin/echo", b"echo", *words, None)
+    show("execl", exit_status(child))
+    child = os.fork()
+    if child == 0:
+        libc.execlp(b"echo", b"echo", b"found", None)
+    show("execlp", exit_status(child))
+    child = os.fork()
+    if child == 0:
+        variables = (ctypes.c_char_p * 2)(b"NAME=value", None)
+        libc.execle(b"/usr/bin/printenv", b"printenv", b"NAME", None, variables)
+    show("execle", exit_status(child))
 
 
 def closing():
@@ -335,12 +522,21 @@ for part in (
     scatter_and_gather,
     connections,
     packet_info,
+    control_messages,
+    anywhere,
+    groups,
     waiting,
     epolls,
     threads,
     signals,
     sharing,
+    copies,
+    system_calls,
+    executing,
     closing,
 ):
     show("#", part.__name__)
     part()
+
+_kept, ARGUMENTS = inherited()
+os.execv(ARGUMENTS[0], ARGUMENTS)
