@@ -1,23 +1,20 @@
-//! A kernel TCP connection.
+//! A TCP connection, through the kernel or with kernel bypass.
 
 use std::io::{self, IoSlice};
-use std::net::{Ipv4Addr, SocketAddrV4};
-use std::ops::Range;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::Arc;
 
 use hairpin_time::Duration;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::Socket;
 
 use crate::error_context::Context;
-use crate::kernel::address;
-use crate::kernel::stream_buffer::StreamBuffer;
-use crate::recv_buffer::RecvBuffer;
-use crate::timestamps::socket::SocketTimestamps;
-use crate::timestamps::timestamping::TimestampFlags;
+use crate::kernel::tcp_stream::KernelTcpStream;
+use crate::transport::has_interface_address;
+use crate::xdp::tcp_stream::XdpTcpStream;
+use crate::xdp::{FallbackReason, PathEvent, Stack};
 use crate::{
     Blocker, DropNotifier, Meta, Receive, Received, Source, Stream, Timestamping, Transmit,
-    Transmitted, UringHandle,
+    Transmitted, Transport, UringHandle,
 };
 
 /// The sizes and socket options of a [`TcpStream`].
@@ -50,18 +47,30 @@ impl Default for TcpOptions {
     }
 }
 
-/// A kernel TCP connection. It never blocks, sends immediately (`TCP_NODELAY`) and raises no
-/// SIGPIPE.
+/// A TCP connection. It never blocks, sends immediately (`TCP_NODELAY`) and raises no SIGPIPE.
+///
+/// With kernel bypass ([`Transport::Xdp`]) the kernel connects and closes. In between the
+/// connection is taken over: bytes are delivered in place from their frames, and sent from prepared
+/// headers. A connection that needs the kernel is handed back, continues through the kernel, and is
+/// taken over again as soon as possible, at most ten times a second. No byte is lost.
 #[derive(Debug)]
-pub struct TcpStream {
-    socket: Arc<Socket>,
-    recv_buffer: RecvBuffer<StreamBuffer>,
-    timestamps: SocketTimestamps,
-    send_buffer: Box<[u8]>,
-    /// The unsent range of `send_buffer`.
-    pending: Range<usize>,
-    peer_address: SocketAddrV4,
-    connected: bool,
+pub struct TcpStream(Backend);
+
+/// A kernel connection or a kernel-bypass connection.
+#[derive(Debug)]
+enum Backend {
+    Kernel(KernelTcpStream),
+    Xdp(Box<XdpTcpStream>),
+}
+
+/// Calls a method of the connection.
+macro_rules! call {
+    ($stream:expr, $connection:ident => $call:expr) => {
+        match $stream {
+            Backend::Kernel($connection) => $call,
+            Backend::Xdp($connection) => $call,
+        }
+    };
 }
 
 impl TcpStream {
@@ -72,50 +81,45 @@ impl TcpStream {
     /// The kernel's errors, with the address, if they are known immediately: `ConnectionRefused`,
     /// `NetworkUnreachable`, `AddrNotAvailable`.
     pub fn connect(remote: SocketAddrV4, options: TcpOptions) -> io::Result<Self> {
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-        if let Some(local) = options.local {
-            socket.set_reuse_address(true)?;
-            socket.bind(&local.into()).context(format_args!("connect from {local}"))?;
+        Self::connect_with(&Transport::Kernel, remote, options)
+    }
+
+    /// Starts connecting over a transport. If the route to `remote` does not use the stack's
+    /// interface, the connection stays with the kernel.
+    ///
+    /// # Errors
+    /// The errors of [`TcpStream::connect`]. `Unsupported` if the stack is strict and the
+    /// connection cannot bypass the kernel; from [`Stream::finish_connect`] if that is known later.
+    pub fn connect_with(
+        transport: &Transport,
+        remote: SocketAddrV4,
+        options: TcpOptions,
+    ) -> io::Result<Self> {
+        let Transport::Xdp(stack) = transport else {
+            return KernelTcpStream::connect(remote, options).map(Backend::Kernel).map(Self);
+        };
+        if stack.routes_to((*remote.ip()).into()) {
+            let stream = XdpTcpStream::connect(stack, remote, options)?;
+            return Ok(Self(Backend::Xdp(Box::new(stream))));
         }
-        let mut stream = Self::new(socket, remote, options)?;
-        match stream.socket.connect(&remote.into()) {
-            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
-            outcome => {
-                outcome.context(format_args!("connect to {remote}"))?;
-                stream.finish_connect()?;
-            }
-        }
-        Ok(stream)
+        fall_back(stack, remote).context(format_args!("connect to {remote}"))?;
+        Self::connect(remote, options)
     }
 
     pub(crate) fn accepted(
+        transport: &Transport,
         socket: Socket,
-        peer: SocketAddrV4,
+        [local, peer]: [SocketAddrV4; 2],
         options: TcpOptions,
     ) -> io::Result<Self> {
-        Ok(Self { connected: true, ..Self::new(socket, peer, options)? })
-    }
-
-    fn new(socket: Socket, peer_address: SocketAddrV4, options: TcpOptions) -> io::Result<Self> {
-        socket.set_nonblocking(true)?;
-        socket.set_tcp_nodelay(true)?;
-        if let Some(bytes) = options.send_buffer {
-            socket.set_send_buffer_size(bytes)?;
+        if let Transport::Xdp(stack) = transport {
+            if has_interface_address(stack, *local.ip()) && !local.ip().is_unspecified() {
+                let stream = XdpTcpStream::accepted(stack, socket, peer, options)?;
+                return Ok(Self(Backend::Xdp(Box::new(stream))));
+            }
+            fall_back(stack, peer)?;
         }
-        let timestamps =
-            SocketTimestamps::new(&socket, TimestampFlags::for_stream(options.timestamping))?;
-        Ok(Self {
-            socket: Arc::new(socket),
-            recv_buffer: RecvBuffer::new(StreamBuffer::new(
-                options.chunk_max,
-                options.timestamping,
-            )),
-            timestamps,
-            send_buffer: vec![0; options.message_max].into_boxed_slice(),
-            pending: 0..0,
-            peer_address,
-            connected: false,
-        })
+        KernelTcpStream::accepted(socket, peer, options).map(Backend::Kernel).map(Self)
     }
 
     /// Returns the local address and port.
@@ -123,45 +127,64 @@ impl TcpStream {
     /// # Errors
     /// The kernel's errors.
     pub fn local_address(&self) -> io::Result<SocketAddrV4> {
-        address::local(&self.socket)
+        call!(&self.0, stream => stream.local_address())
     }
 
     /// Returns the peer's address and port.
     #[must_use]
     pub fn peer_address(&self) -> SocketAddrV4 {
-        self.peer_address
+        call!(&self.0, stream => stream.peer_address())
+    }
+
+    /// Returns `true` while the connection bypasses the kernel.
+    #[must_use]
+    pub fn is_bypassing(&self) -> bool {
+        matches!(&self.0, Backend::Xdp(stream) if stream.is_bypassing())
+    }
+
+    /// Returns the reason of the last handback to the kernel, as text; `None` if there was none.
+    #[must_use]
+    pub fn last_handback(&self) -> Option<String> {
+        match &self.0 {
+            Backend::Kernel(_) => None,
+            Backend::Xdp(stream) => stream.last_handback(),
+        }
     }
 
     /// Returns the active receive timestamping. Hardware timestamps are active if they were
     /// requested and the NIC of the local address's interface takes them now
     /// ([`crate::InterfaceTimestamping`]). Otherwise software timestamps are active. Each call
-    /// queries the system.
+    /// queries the system. `Off` with kernel bypass.
     #[must_use]
     pub fn timestamping(&self) -> Timestamping {
-        self.interface().map_or(Timestamping::Off, |interface| {
-            self.timestamps.receive_timestamping_on(interface)
-        })
+        match &self.0 {
+            Backend::Kernel(stream) => stream.timestamping(),
+            Backend::Xdp(_) => Timestamping::Off,
+        }
     }
 
     /// Turns transmit timestamps on for the bytes written from now on, or off. Ids count from the
     /// first of these bytes, and unread timestamps are discarded. Default: off.
     ///
+    /// With kernel bypass there are no transmit timestamps: the call succeeds without effect.
+    ///
     /// # Errors
     /// `NotConnected` before the connection is established. `InvalidInput` on kernels before Linux
     /// 6.2. Otherwise the kernel's errors.
     pub fn set_transmit_timestamping(&mut self, timestamping: Timestamping) -> io::Result<()> {
-        if !self.connected {
-            return Err(io::ErrorKind::NotConnected.into());
+        match &mut self.0 {
+            Backend::Kernel(stream) => stream.set_transmit_timestamping(timestamping),
+            Backend::Xdp(_) => Ok(()),
         }
-        self.timestamps.set_transmit(&self.socket, timestamping)
     }
 
     /// Returns the active transmit timestamping, by the same rules as [`TcpStream::timestamping`].
     #[must_use]
     pub fn transmit_timestamping(&self) -> Timestamping {
-        self.interface().map_or(Timestamping::Off, |interface| {
-            self.timestamps.transmit_timestamping_on(interface)
-        })
+        match &self.0 {
+            Backend::Kernel(stream) => stream.transmit_timestamping(),
+            Backend::Xdp(_) => Timestamping::Off,
+        }
     }
 
     /// Delivers the timestamps of sent bytes, each in one call of `on`, in the order in which they
@@ -176,7 +199,10 @@ impl TcpStream {
     /// # Errors
     /// The kernel's errors.
     pub fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
-        self.timestamps.deliver(&self.socket, on)
+        match &mut self.0 {
+            Backend::Kernel(stream) => stream.transmit_timestamps(on),
+            Backend::Xdp(_) => Ok(0),
+        }
     }
 
     /// Returns the number of unread transmit timestamps that were discarded. When
@@ -184,142 +210,98 @@ impl TcpStream {
     /// they do not end each wait, and keeps the newest 1,024.
     #[must_use]
     pub fn transmit_timestamps_discarded(&self) -> u64 {
-        self.timestamps.discarded()
+        match &self.0 {
+            Backend::Kernel(stream) => stream.transmit_timestamps_discarded(),
+            Backend::Xdp(_) => 0,
+        }
     }
+}
 
-    /// Returns the local address of the interface that carries the connection.
-    fn interface(&self) -> Option<Ipv4Addr> {
-        self.local_address().ok().map(|address| *address.ip())
-    }
-
-    #[inline]
-    fn send(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.socket.send_with_flags(bytes, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT)
-    }
+/// Reports that a connection stays with the kernel, or rejects that in a strict stack.
+fn fall_back(stack: &Stack, peer: SocketAddrV4) -> io::Result<()> {
+    let is_local = Ipv4Addr::is_loopback(peer.ip()) || stack.has_address((*peer.ip()).into());
+    let reason = if is_local { FallbackReason::ThisHost } else { FallbackReason::OtherInterface };
+    stack.fall_back(PathEvent::TxFallback { address: SocketAddr::V4(peer), reason })
 }
 
 impl Stream for TcpStream {
     fn is_connected(&self) -> bool {
-        self.connected
+        call!(&self.0, stream => stream.is_connected())
     }
 
     /// Returns the kernel's `TCP_MAXSEG`, which excludes the TCP timestamp option.
     fn segment_size(&self) -> Option<usize> {
-        self.socket.tcp_mss().ok().map(|size| size as usize)
+        call!(&self.0, stream => stream.segment_size())
     }
 
     fn finish_connect(&mut self) -> io::Result<bool> {
-        if self.connected {
-            return Ok(true);
-        }
-        let remote = self.peer_address;
-        if let Some(reason) = self.socket.take_error()? {
-            return Err(reason).context(format_args!("connect to {remote}"));
-        }
-        match self.socket.peer_addr() {
-            // The kernel may choose a local port equal to a remote port on this host without a
-            // listener. The attempt then connects to itself (RFC 9293, 3.5, simultaneous open).
-            Ok(_) if self.local_address()? == remote => {
-                Err(io::ErrorKind::ConnectionRefused.into())
-                    .context(format_args!("connect to {remote}"))
-            }
-            Ok(_) => {
-                self.connected = true;
-                self.recv_buffer.borrow().set_open();
-                Ok(true)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
-            Err(error) => Err(error).context(format_args!("connect to {remote}")),
-        }
+        call!(&mut self.0, stream => stream.finish_connect())
     }
 
     #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if !self.flush()? {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        self.send(bytes)
+        call!(&mut self.0, stream => stream.write(bytes))
     }
 
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        if !self.flush()? {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
-        self.socket.send_vectored_with_flags(parts, flags)
+        call!(&mut self.0, stream => stream.write_vectored(parts))
     }
 
     #[inline]
     fn flush(&mut self) -> io::Result<bool> {
-        if self.pending.is_empty() {
-            return Ok(true);
+        call!(&mut self.0, stream => stream.flush())
+    }
+
+    /// Does nothing while the connection is the kernel's.
+    #[inline]
+    fn warm_up(&mut self, length: usize) {
+        if let Backend::Xdp(stream) = &mut self.0 {
+            stream.warm_up(length);
         }
-        match self.send(&self.send_buffer[self.pending.clone()]) {
-            Ok(count) => self.pending.start += count,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-        Ok(self.pending.is_empty())
     }
 
     fn shutdown(&mut self) -> io::Result<()> {
-        self.socket.shutdown(std::net::Shutdown::Write)
+        call!(&mut self.0, stream => stream.shutdown())
     }
 }
 
 impl Receive for TcpStream {
     #[inline]
     fn receive(&mut self, budget: usize, on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
-        let (socket, peer) = (self.socket.as_fd(), self.peer_address);
-        let received = self.recv_buffer.borrow().receive(socket, peer, budget, on)?;
-        if received.count == 0 {
-            self.timestamps.drain_error_queue(&self.socket)?;
-        }
-        Ok(received)
+        call!(&mut self.0, stream => stream.receive(budget, on))
     }
 }
 
 impl Transmit for TcpStream {
     #[inline]
     fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
-        if length > self.send_buffer.len() {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        if !self.flush()? {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        fill(&mut self.send_buffer[..length]);
-        self.pending = 0..length;
-        self.flush().map(drop)
+        call!(&mut self.0, stream => stream.transmit(length, fill))
     }
 }
 
 impl AsFd for TcpStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        call!(&self.0, stream => stream.as_fd())
     }
 }
 
 impl Source for TcpStream {
     fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
-        self.socket.set_read_timeout(timeout.map(Into::into))?;
-        self.socket.set_nonblocking(timeout.is_none())?;
-        if timeout.is_none() {
-            self.recv_buffer.reclaim();
-            return Ok(None);
-        }
-        Ok(Some(Blocker::from_kernel(Arc::downgrade(&self.socket), self.recv_buffer.share())))
+        call!(&mut self.0, stream => stream.set_blocking(timeout))
     }
 
     fn set_uring_handle(
         &mut self,
         drop_notifier: Option<DropNotifier>,
     ) -> io::Result<Option<UringHandle>> {
-        let mut recv_buffer = self.recv_buffer.borrow();
-        let handle = recv_buffer.set_uring_handle(drop_notifier)?;
-        if self.connected {
-            recv_buffer.set_open();
-        }
-        Ok(handle)
+        call!(&mut self.0, stream => stream.set_uring_handle(drop_notifier))
+    }
+
+    fn set_spinning(&mut self, is_spinning: bool) {
+        call!(&mut self.0, stream => stream.set_spinning(is_spinning));
+    }
+
+    fn set_interest(&self, readable: bool, writable: bool) -> io::Result<bool> {
+        call!(&self.0, stream => stream.set_interest(readable, writable))
     }
 }

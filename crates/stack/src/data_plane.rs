@@ -272,38 +272,15 @@ impl DataPlane {
         self.raw_queues.iter_mut().find(|(other, _)| *other == ether_type).map(|(_, queue)| queue)
     }
 
-    /// Returns the number of items queued for a reader.
-    #[inline]
-    fn queued(&self, reader: Reader) -> usize {
-        match reader {
-            Reader::Udp(id) => {
-                self.udp_queues[id.index() as usize].as_ref().map_or(0, ReceiveQueue::len)
-            }
-            Reader::Raw(ether_type) => self
-                .raw_queues
-                .iter()
-                .find(|(other, _)| *other == ether_type)
-                .map_or(0, |s| s.1.len()),
-            // Connections take their frames with `receive_flow`.
-            Reader::Tcp(_) | Reader::Any => 0,
-        }
-    }
-
-    /// Takes frames off the rings and queues them, until `wanted` are queued for `reader` or the
-    /// rings are empty. Returns `true` if the rings are empty.
-    ///
-    /// With at least one frame queued, the shared ring indices are not read again.
+    /// Takes frames off the rings and queues them for their sockets, for all but `reader` with a
+    /// signal. Returns `true` if the rings are empty, `false` after 256 frames.
     ///
     /// # Errors
     /// The kernel's, except that the interface is down or removed, which is reported by an event.
     #[inline]
-    pub(crate) fn poll_rings(&mut self, reader: Reader, wanted: usize) -> io::Result<bool> {
+    pub(crate) fn poll_rings(&mut self, reader: Reader) -> io::Result<bool> {
         for _ in 0..MAX_FRAMES {
-            let queued = self.queued(reader);
-            if queued >= wanted {
-                return Ok(false);
-            }
-            let Some(packet) = self.next_frame(queued > 0)? else { return Ok(queued == 0) };
+            let Some(packet) = self.next_frame(false)? else { return Ok(true) };
             self.demux(reader, packet);
         }
         Ok(false)

@@ -168,8 +168,8 @@ impl RawFrames {
         dispatch!(&self.source, it => it.receive_stamp(packet))
     }
 
-    /// Waits until a frame may be pending or `timeout` has passed, rounded up to milliseconds.
-    /// Returns `true` if one may be pending.
+    /// Waits until a frame may be pending, `timeout` has passed, or a signal arrives. Returns
+    /// `true` if one may be pending.
     ///
     /// # Errors
     /// The kernel's; `ENODEV` after the interface was removed.

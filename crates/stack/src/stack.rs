@@ -77,6 +77,9 @@ pub(crate) struct SharedState {
     pub(crate) tcp: TcpTable,
 }
 
+/// The most polls of the rings after one wakeup.
+const MAX_POLLS: usize = 8;
+
 impl Stack {
     /// Opens an interface by name.
     ///
@@ -158,11 +161,11 @@ impl Stack {
         RawFrames::from_stack(&self.owner, ether_type)
     }
 
-    /// Adopts a connected TCP socket of the kernel. Its traffic bypasses the kernel after
-    /// [`TcpSocket::take_over`].
+    /// Adopts a TCP socket of the kernel, connected or connecting. Its traffic bypasses the kernel
+    /// after [`TcpSocket::take_over`].
     ///
     /// # Errors
-    /// The kernel's, if the socket is not connected or no descriptor is left.
+    /// The kernel's, if no descriptor is left.
     pub fn adopt_tcp(&self, stream: TcpStream) -> io::Result<TcpSocket> {
         TcpSocket::new(&self.owner, stream)
     }
@@ -223,7 +226,7 @@ impl Stack {
             return Ok(true);
         }
         self.owner.check()?;
-        self.owner.poll_rings(&mut self.owner.data_plane(), Reader::Any, usize::MAX)
+        self.owner.poll_rings(&mut self.owner.data_plane(), Reader::Any)
     }
 
     /// Returns the interface's index.
@@ -339,14 +342,32 @@ impl SharedState {
         &self,
         data_plane: &mut DataPlane,
         reader: Reader,
-        wanted: usize,
     ) -> io::Result<bool> {
-        let drained = data_plane.poll_rings(reader, wanted)?;
+        let drained = data_plane.poll_rings(reader)?;
         // Otherwise the rings themselves show that there is more to do.
         if drained {
             self.update_needs_refill(data_plane);
         }
         Ok(drained)
+    }
+
+    /// Takes the frames off the rings and queues them for all sockets. A thread that a frame has
+    /// woken calls this, because no other thread may be woken for the frames of the others.
+    ///
+    /// # Errors
+    /// As for [`DataPlane::poll_rings`].
+    pub(crate) fn distribute_frames(
+        &self,
+        data_plane: &mut DataPlane,
+        reader: Reader,
+    ) -> io::Result<()> {
+        // Under a flood of frames, the next one wakes another thread.
+        for _ in 0..MAX_POLLS {
+            if self.poll_rings(data_plane, reader)? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Records whether the interface needs a refill, after a poll that emptied the rings.

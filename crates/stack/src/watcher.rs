@@ -16,7 +16,7 @@ use hairpin_xdp::ForkGuardedFd;
 use crate::StackError;
 use crate::groups;
 use crate::netlink::{Change, Netlink};
-use crate::readiness::{self, Epoll};
+use crate::readiness::{self, Epoll, Wakeup};
 use crate::stack::SharedState;
 
 /// The interval of refreshing the next hops in use: shorter than the kernel's expiry
@@ -70,7 +70,10 @@ impl EventSource {
         events: &'e mut [libc::epoll_event],
         timeout: Duration,
     ) -> Option<&'e [libc::epoll_event]> {
-        let events = self.epoll.wait(events, Some(timeout)).ok()?;
+        let events = match self.epoll.wait(events, Some(timeout)).ok()? {
+            Wakeup::Ready(events) => events,
+            Wakeup::TimedOut | Wakeup::Interrupted => &[],
+        };
         if events.iter().any(|event| event.u64 == WAKE_TOKEN) {
             readiness::clear_event(self.event.as_fd());
         }

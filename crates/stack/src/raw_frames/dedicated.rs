@@ -147,22 +147,21 @@ impl DedicatedSource {
     pub(super) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
         self.watch(true)?;
         let until = timeout.map(|timeout| Instant::now() + timeout);
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
         loop {
-            match self.interface.poll() {
-                Ok(true) => return Ok(true),
-                Err(error) if !is_down(&error) => return Err(error),
-                Ok(false) | Err(_) => self.check_removed()?,
-            }
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            if left == Some(Duration::ZERO) {
-                return Ok(false);
-            }
-            let started = Instant::now();
             let limit = left.map_or(MAX_WAIT, |left| left.min(MAX_WAIT));
-            let is_woken = !self.epoll.wait(&mut events, Some(limit))?.is_empty();
-            // A signal ends a wait without limit, so that the caller can stop.
-            if !is_woken && left.is_none() && started.elapsed() < limit {
+            let started = Instant::now();
+            let Self { interface, epoll, .. } = self;
+            let is_ready = epoll.wait_until(Some(limit), |_| match interface.poll() {
+                Err(error) if is_down(&error) => Ok(false),
+                polled => polled,
+            })?;
+            if is_ready {
+                return Ok(true);
+            }
+            self.check_removed()?;
+            // A shorter wait has ended by a signal.
+            if left == Some(limit) || started.elapsed() < limit {
                 return Ok(false);
             }
         }

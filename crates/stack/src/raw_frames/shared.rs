@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hairpin_xdp::{Entry, EntryError, Frame, Packet, Stamp};
 
@@ -133,30 +133,21 @@ impl SharedSource {
 
     pub(super) fn wait(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
         self.watch(true)?;
-        let until = timeout.map(|timeout| Instant::now() + timeout);
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
-        loop {
-            {
-                let mut data_plane = self.owner.data_plane();
-                for frame in self.released.drain(..) {
-                    data_plane.interface.release(frame);
-                }
-                self.is_empty = false;
-                self.owner.poll_rings(&mut data_plane, Reader::Raw(self.ether_type), 1)?;
-                if data_plane.raw_queue(self.ether_type).is_some_and(|queue| queue.len() > 0) {
-                    return Ok(true);
-                }
-                self.readiness.clear();
+        let Self { owner, ether_type, readiness, is_empty, released, epoll, .. } = self;
+        epoll.wait_until(timeout, |_| {
+            let mut data_plane = owner.data_plane();
+            for frame in released.drain(..) {
+                data_plane.interface.release(frame);
             }
-            self.owner.check()?;
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            if left == Some(Duration::ZERO) {
-                return Ok(false);
+            *is_empty = false;
+            owner.distribute_frames(&mut data_plane, Reader::Raw(*ether_type))?;
+            if data_plane.raw_queue(*ether_type).is_some_and(|queue| queue.len() > 0) {
+                return Ok(true);
             }
-            if self.epoll.wait(&mut events, left)?.is_empty() && left.is_none() {
-                return Ok(false);
-            }
-        }
+            readiness.clear();
+            drop(data_plane);
+            owner.check().map(|()| false)
+        })
     }
 
     pub(super) fn set_spinning(&mut self, spinning: bool) {

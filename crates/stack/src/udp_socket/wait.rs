@@ -2,53 +2,38 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::UdpSocket;
 use crate::data_plane::Reader;
 
 impl UdpSocket {
-    /// Waits until a datagram may be pending, `timeout` has passed (rounded up to milliseconds), or
-    /// a signal arrives. Returns `true` if one may be pending. `None` waits without limit.
+    /// Waits until a datagram may be pending, `timeout` has passed, or a signal arrives. Returns
+    /// `true` if one may be pending. `None` waits without limit.
     ///
     /// # Errors
     /// The kernel's.
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
         self.watch(true)?;
-        let until = timeout.map(|timeout| Instant::now() + timeout);
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
-        loop {
-            {
-                let mut data_plane = self.xdp.shared.data_plane();
-                self.xdp.frames.recycle(&mut data_plane);
-                if !self.xdp.frames.received.is_empty() {
-                    return Ok(true);
-                }
-                self.xdp.is_empty = false;
-                // Frames of other sockets are passed on, so that they do not keep this thread
-                // awake.
-                self.xdp.shared.poll_rings(&mut data_plane, Reader::Udp(self.xdp.id), 1)?;
-                if data_plane.queue(self.xdp.id).is_some_and(|queue| queue.len() > 0) {
-                    return Ok(true);
-                }
-                self.xdp.readiness.clear();
+        let Self { xdp, backing, epoll, .. } = self;
+        epoll.wait_until(timeout, |events| {
+            if !events.is_empty() && backing.is_readable() {
+                xdp.readiness.set_kernel_pending();
             }
-            self.xdp.shared.check()?;
-            if self.xdp.readiness.is_kernel_pending() && self.backing.is_readable() {
+            let mut data_plane = xdp.shared.data_plane();
+            xdp.frames.recycle(&mut data_plane);
+            xdp.is_empty = false;
+            xdp.shared.distribute_frames(&mut data_plane, Reader::Udp(xdp.id))?;
+            let has_queued = data_plane.queue(xdp.id).is_some_and(|queue| queue.len() > 0);
+            if has_queued || !xdp.frames.received.is_empty() {
+                xdp.readiness.enlist();
                 return Ok(true);
             }
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            if left == Some(Duration::ZERO) {
-                return Ok(false);
-            }
-            if self.epoll.wait(&mut events, left)?.is_empty() {
-                // The timeout, or a signal: the caller may want to stop.
-                return Ok(false);
-            }
-            if self.backing.is_readable() {
-                self.xdp.readiness.set_kernel_pending();
-            }
-        }
+            xdp.readiness.clear();
+            drop(data_plane);
+            xdp.shared.check()?;
+            Ok(xdp.readiness.is_kernel_pending() && backing.is_readable())
+        })
     }
 
     /// Enables or disables spinning. While a socket spins, other sockets that take its frames off

@@ -107,6 +107,7 @@ impl XdpHalf {
         self.is_empty = false;
         let left = data_plane.receive(self.id, &mut self.frames.received, wanted)?;
         if left == Remaining::Queued {
+            self.readiness.enlist();
             return Ok(false);
         }
         self.is_empty = true;

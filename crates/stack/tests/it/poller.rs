@@ -7,6 +7,8 @@ use hairpin_stack::{Poller, UdpSocket};
 
 use crate::support::{MS, TIMEOUT, bind, each_configuration, eventually, kernel, stack, testbed};
 
+const LOCALHOST: Ipv4Addr = Ipv4Addr::LOCALHOST;
+
 /// Receives from all ready sockets. Returns their tokens and datagrams.
 fn poll_and_receive(
     poller: &mut Poller,
@@ -101,6 +103,44 @@ fn wait_returns_for_xdp_and_kernel_datagrams() {
         });
         assert_eq!(received, [(usize::from(round % 3), vec![round])]);
     }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn socket_is_ready_until_it_is_read() {
+    each_configuration(|testbed, mode| {
+        let [ours, theirs] = testbed.hosts();
+        let stack = stack(ours, mode);
+        let mut poller = Poller::new().unwrap();
+        let mut sockets: Vec<_> =
+            (0..3).map(|at| bind(ours, &stack, (Ipv4Addr::UNSPECIFIED, 5_000 + at))).collect();
+        for (token, socket) in sockets.iter().enumerate() {
+            poller.add(socket, token).unwrap();
+        }
+        assert!(eventually(|| poll_and_receive(&mut poller, &mut sockets, false).is_empty()));
+        let [far, near] = [kernel(theirs, (theirs.address(), 0)), kernel(ours, (LOCALHOST, 0))];
+        for number in 0..6 {
+            far.send_to(&[number], (ours.address(), 5_001)).unwrap();
+            near.send_to(&[number], (LOCALHOST, 5_001)).unwrap();
+        }
+        let mut count = 0;
+        assert!(eventually(|| {
+            // The rings are polled by another socket too.
+            sockets[2].receive(1, |_, _| ()).unwrap();
+            let ready = poller.poll().unwrap().to_vec();
+            assert!(ready.is_empty() || ready == [1], "{mode}: {ready:?}");
+            if ready == [1] {
+                assert_eq!(poller.poll().unwrap(), [1], "{mode}: not read yet");
+                count += sockets[1].receive(1, |_, _| ()).unwrap().count;
+            }
+            count == 12
+        }));
+        let again = eventually(|| {
+            poll_and_receive(&mut poller, &mut sockets, false);
+            poller.poll().unwrap().is_empty()
+        });
+        assert!(again, "{mode}: everything is read");
+    });
 }
 
 #[test]

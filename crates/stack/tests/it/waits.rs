@@ -98,6 +98,55 @@ fn descriptor_loses_no_wakeup_while_another_socket_polls() {
     }
 }
 
+/// Returns how often the calling thread has slept.
+fn sleeps() -> i64 {
+    // SAFETY: a structure of integers, for which zero is a valid value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure outlives the call.
+    assert_eq!(unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) }, 0);
+    usage.ru_nvcsw
+}
+
+/// Four threads wait for a socket each, and only the last socket receives.
+#[test]
+#[ignore = "needs root"]
+fn frame_wakes_one_sleeper_which_wakes_the_owner() {
+    const DATAGRAMS: u32 = 400;
+    let testbed = testbed(1);
+    let [ours, theirs] = testbed.hosts();
+    let stack = stack(ours, crate::support::MODES[0]);
+    let mut sockets: Vec<_> =
+        (0..4).map(|at| bind(ours, &stack, (ours.address(), 5_000 + at))).collect();
+    let mut owner = sockets.pop().unwrap();
+    let peer = kernel(theirs, (theirs.address(), 0));
+    let others = std::thread::scope(|scope| {
+        let others: Vec<_> = sockets
+            .iter_mut()
+            .map(|socket| {
+                scope.spawn(|| {
+                    let before = sleeps();
+                    while !socket.wait(Some(TIMEOUT)).unwrap() {}
+                    assert_eq!(next(socket).unwrap().1, *b"stop");
+                    sleeps() - before
+                })
+            })
+            .collect();
+        for number in 0..DATAGRAMS {
+            // The others sleep again.
+            std::thread::sleep(MS / 2);
+            peer.send_to(&number.to_be_bytes(), (ours.address(), 5_003)).unwrap();
+            assert!(owner.wait(Some(TIMEOUT)).unwrap(), "not woken for {number}");
+            assert_eq!(next(&mut owner).unwrap().1, number.to_be_bytes());
+        }
+        for port in 5_000..5_003 {
+            peer.send_to(b"stop", (ours.address(), port)).unwrap();
+        }
+        others.into_iter().map(|thread| thread.join().unwrap()).sum::<i64>()
+    });
+    // Three sleepers woken by each frame would have slept three times as often as there are frames.
+    assert!(others < i64::from(DATAGRAMS) * 3 / 2, "the others slept {others} times");
+}
+
 #[test]
 #[ignore = "needs root"]
 fn waits_end_by_xdp_kernel_and_timeout() {
