@@ -40,9 +40,9 @@ fn ping_pong(testbed: &Testbed, wait: &[&str], accelerated: [bool; 2]) {
         pause(1_200);
         let value = |name| counter(server.0.id(), name);
         let [bypass, kernel] = [value("udp.received_bypass"), value("udp.received_kernel")];
-        assert!(bypass > 100 && bypass >= 99 * kernel, "{bypass} of {kernel}: {what}");
+        assert!(bypass > 10 && bypass >= 99 * kernel, "{bypass} of {kernel}: {what}");
         let [bypass, kernel] = [value("udp.sent_bypass"), value("udp.sent_kernel")];
-        assert!(bypass > 100 && bypass >= 99 * kernel, "{bypass} of {kernel}: {what}");
+        assert!(bypass > 10 && bypass >= 99 * kernel, "{bypass} of {kernel}: {what}");
     }
     interrupt(&server.0).unwrap();
     std::fs::remove_file(path).unwrap();
