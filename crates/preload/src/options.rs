@@ -220,7 +220,7 @@ fn has_filter(fd: c_int) -> bool {
     result != 0 || count != 0
 }
 
-fn receive_timeout(fd: c_int) -> Option<Duration> {
+pub(crate) fn receive_timeout(fd: c_int) -> Option<Duration> {
     let mut value = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let mut length = size_of::<libc::timeval>() as socklen_t;
     let place = (&raw mut value).cast();

@@ -137,10 +137,25 @@ pub(crate) fn adopt_sender(fd: c_int) {
     }
 }
 
+/// Records a new UDP socket, so that threads that wait for it notice when it is accelerated.
+pub(crate) fn expect_binding(fd: c_int, domain: c_int, kind: c_int) {
+    let is_datagram = kind & !(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) == libc::SOCK_DGRAM;
+    if matches!(domain, libc::AF_INET | libc::AF_INET6)
+        && is_datagram
+        && !settings().interfaces.is_empty()
+        && let Some(slot) = slots::find_or_create(fd)
+    {
+        slot.set_candidate();
+    }
+}
+
 /// Accelerates a socket that was just bound or connected, if its address is on an interface.
 ///
 /// The caller is inside the library.
 pub(crate) fn adopt(fd: c_int) {
+    if let Some(slot) = slots::find(fd) {
+        slot.end_candidacy();
+    }
     if settings().interfaces.is_empty() || !is_udp(fd) {
         return;
     }
@@ -197,6 +212,8 @@ pub(crate) fn adopt(fd: c_int) {
             ACCELERATED.fetch_add(1, Ordering::Relaxed);
         }
     }
+    // A thread that waits for the kernel socket waits for the rings from now on.
+    sleep::wake_all();
     let peer = remote.map(|remote| format!(" to {remote}")).unwrap_or_default();
     log::line(Level::All, format_args!("{local}{peer} is accelerated (descriptor {fd})"));
 }

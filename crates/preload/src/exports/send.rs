@@ -33,7 +33,7 @@ fn send_over_xdp(
 /// Accelerates a socket after its first send to an address, which has bound it.
 #[inline]
 fn sent(fd: c_int, is_named: bool, result: ssize_t) -> ssize_t {
-    if is_named && result >= 0 && slots::handled(fd).is_none() {
+    if is_named && result >= 0 && slots::socket(fd).is_none() {
         let before = errno();
         process::adopt_sender(fd);
         set_errno(before);

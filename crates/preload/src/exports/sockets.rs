@@ -28,7 +28,10 @@ pub(crate) unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_i
     // SAFETY: the call takes integers.
     let fd = unsafe { real::socket(domain, kind, protocol) };
     // The descriptor's last owner may have closed it by a call that is not replaced.
-    after(fd, || process::forget(fd))
+    after(fd, || {
+        process::forget(fd);
+        process::expect_binding(fd, domain, kind);
+    })
 }
 
 /// # Safety

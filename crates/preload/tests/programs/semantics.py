@@ -325,6 +325,21 @@ def threads():
     sock.sendto(b"1:thread", PEER)
     reader.join(5)
     show("thread", found)
+    for wait in (
+        lambda sock: sock.recv(100),
+        lambda sock: (select.select([sock], [], [], 5), sock.recv(100))[1],
+        lambda sock: (epoll_of(sock, select.EPOLLIN).poll(5), sock.recv(100))[1],
+    ):
+        # The wait begins before the first send binds the socket.
+        early = socket.socket(FAMILY, socket.SOCK_DGRAM)
+        early.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 5, 0))
+        reader = threading.Thread(target=lambda: found.append(wait(early)))
+        reader.start()
+        time.sleep(0.02)
+        early.sendto(b"1:early", PEER)
+        reader.join(10)
+        show("bound while a thread waits", found[1:])
+    found = found[:1]
     epoll = epoll_of(sock, select.EPOLLIN)
     reader = threading.Thread(target=lambda: found.append(len(epoll.poll(5))))
     reader.start()
