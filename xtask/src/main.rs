@@ -12,6 +12,7 @@
 //! | `codegen` | generates the codecs from the schemas |
 //! | `deny` | licenses, banned crates and sources of dependencies |
 //! | `fuzz` | runs the fuzz targets |
+//! | `interop` | runs programs of others with and without `hairpin run` |
 //! | `no_std` | links the L0 and L1 crates without std |
 //! | `reference` | writes the reference of counters from the code |
 //! | `rule_mutants` | breaks CME's rules one at a time; the named test must fail |
@@ -24,6 +25,7 @@ mod ci;
 mod codegen;
 mod deny;
 mod fuzz;
+mod interop;
 mod no_std;
 mod quick;
 mod reference;
@@ -63,6 +65,8 @@ enum Command {
     Deny,
     /// Search for inputs that break a decoder or a state machine
     Fuzz(fuzz::Arguments),
+    /// Run programs of others with and without `hairpin run`: Python's tests, iperf3, socat, ncat
+    Interop,
     /// Link the L0 and L1 crates into a program without std
     NoStd,
     /// Write docs/reference/counters.md from the counters' doc comments
@@ -85,6 +89,7 @@ fn main() -> ExitCode {
         Command::Codegen(arguments) => codegen::run(&arguments),
         Command::Deny => deny::run(&workspace),
         Command::Fuzz(arguments) => fuzz::run(&workspace, &arguments),
+        Command::Interop => interop::run(&workspace),
         Command::NoStd => no_std::run(&workspace),
         Command::Reference => reference::run(&workspace),
         Command::Sim(arguments) => sim::run(&workspace, &arguments),

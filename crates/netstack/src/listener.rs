@@ -50,6 +50,35 @@ pub struct Payload {
 }
 
 impl Payload {
+    /// Returns the payload's bytes.
+    ///
+    /// # Panics
+    /// If the frame is not the payload's.
+    #[inline]
+    #[must_use]
+    pub fn bytes(self, frame: &[u8]) -> &[u8] {
+        &frame[self.offset as usize..][..self.length as usize]
+    }
+
+    /// Reads TTL or hop limit, and traffic class, from the IP header in the frame. `None` if the
+    /// engine never delivers such a payload.
+    #[must_use]
+    pub fn ttl_and_class(self, frame: &[u8]) -> Option<(u8, u8)> {
+        let headers = frame.get(..self.offset as usize)?;
+        let (before, _) = UdpHeader::ref_from_suffix(headers).ok()?;
+        match before.len().checked_sub(EthernetHeader::SIZE)? {
+            IPV4 | IPV4_TAGGED => {
+                let (_, ip) = Ipv4Header::ref_from_suffix(before).ok()?;
+                Some((ip.ttl(), ip.traffic_class()))
+            }
+            IPV6 | IPV6_TAGGED => {
+                let (_, ip) = Ipv6Header::ref_from_suffix(before).ok()?;
+                Some((ip.hop_limit(), ip.traffic_class()))
+            }
+            _ => None,
+        }
+    }
+
     /// Reads the source and destination from the headers in the frame, as in [`Datagram`]. `None`
     /// if the engine never delivers such a payload.
     #[inline]

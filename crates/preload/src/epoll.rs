@@ -61,8 +61,18 @@ pub(crate) fn control(epoll: c_int, operation: c_int, fd: c_int, event: Option<&
     if !is_member && (operation == libc::EPOLL_CTL_DEL || !is_relevant(fd)) {
         return;
     }
-    let Some(slot) = slots::find_or_create(epoll) else { return };
+    let (Some(slot), Some(member)) = (slots::find_or_create(epoll), slots::find_or_create(fd))
+    else {
+        return;
+    };
     slot.set_epoll();
+    {
+        let mut instances = member.instances();
+        instances.retain(|known| *known != epoll);
+        if operation != libc::EPOLL_CTL_DEL {
+            instances.push(epoll);
+        }
+    }
     let mut place = slot.epoll();
     let set = place.get_or_insert_default();
     set.members.retain(|member| member.fd != fd);
@@ -153,11 +163,10 @@ pub(crate) fn forget(fd: c_int, slot: &Slot) {
         *slot.epoll() = None;
         return slot.set_plain();
     }
-    slots::for_each(|_, other| {
-        if other.is_epoll()
-            && let Some(set) = other.epoll().as_deref_mut()
-        {
+    let instances = std::mem::take(&mut *slot.instances());
+    for instance in instances.into_iter().filter_map(slots::epoll) {
+        if let Some(set) = instance.epoll().as_deref_mut() {
             set.members.retain(|member| member.fd != fd);
         }
-    });
+    }
 }

@@ -23,6 +23,7 @@
 //! | `exports/` | the exported functions: receive, send, sockets, polling, descriptors, system |
 //! | `process.rs` | stacks, adoption and return of sockets, forks |
 //! | `socket.rs`, `options.rs`, `membership.rs` | an accelerated socket; its options and groups |
+//! | `kept.rs` | datagrams kept for a later call or moved into the kernel socket |
 //! | `slots.rs`, `epoll.rs` | the table of descriptors; members of epoll instances |
 //! | `sleep.rs`, `clock.rs` | waiting |
 //! | `guard.rs`, `signals.rs` | calls of the library itself; the program's signal handlers |
@@ -42,6 +43,7 @@ mod epoll;
 mod errno;
 mod exports;
 mod guard;
+mod kept;
 mod log;
 mod membership;
 mod messages;

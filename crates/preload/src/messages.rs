@@ -4,10 +4,12 @@ use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::net::IpAddr;
 
+use hairpin_stack::IpFields;
 use libc::{cmsghdr, iovec, msghdr};
 
 use crate::addresses;
-use crate::options::SocketState;
+use crate::clock;
+use crate::options::{SO_RXQ_OVFL, SocketState, Timestamp};
 use crate::socket::Datagram;
 
 /// Copies a payload into buffers. Returns how many bytes fit.
@@ -90,12 +92,9 @@ pub(crate) unsafe fn deliver(
         }
     }
     let mut control = Control { message, used: 0 };
-    if state.overflow {
-        // The kernel omits the message while nothing was dropped.
-    }
-    if state.packet_info {
+    if state.control {
         // SAFETY: the caller guarantees the control buffer.
-        unsafe { control.packet_info(datagram, state) };
+        unsafe { control.put_all(datagram, state) };
     }
     let used = control.used;
     message.msg_controllen = used;
@@ -109,6 +108,69 @@ struct Control<'a> {
 }
 
 impl Control<'_> {
+    /// Appends the messages that the program requested, in the kernel's order.
+    #[cold]
+    unsafe fn put_all(&mut self, datagram: &Datagram<'_>, state: &SocketState) {
+        // SAFETY: the caller guarantees the control buffer.
+        unsafe { self.timestamps(datagram, state) };
+        // The kernel omits the message while nothing was dropped.
+        if state.overflow && datagram.dropped != 0 {
+            // SAFETY: the caller guarantees the control buffer.
+            unsafe { self.put(libc::SOL_SOCKET, SO_RXQ_OVFL, &datagram.dropped) };
+        }
+        if state.packet_info {
+            // SAFETY: the caller guarantees the control buffer.
+            unsafe { self.packet_info(datagram, state) };
+        }
+        let IpFields { ttl, traffic_class } = datagram.fields;
+        let (v4, v6) = (libc::IPPROTO_IP, libc::IPPROTO_IPV6);
+        let is_ipv4 = datagram.source.is_ipv4();
+        if state.ttl {
+            let (level, kind) =
+                if is_ipv4 { (v4, libc::IP_TTL) } else { (v6, libc::IPV6_HOPLIMIT) };
+            // SAFETY: the caller guarantees the control buffer.
+            unsafe { self.put(level, kind, &c_int::from(ttl)) };
+        }
+        if state.traffic_class {
+            // In IPv4 the kernel passes one byte.
+            if is_ipv4 {
+                // SAFETY: the caller guarantees the control buffer.
+                unsafe { self.put(v4, libc::IP_TOS, &traffic_class) };
+            } else {
+                // SAFETY: the caller guarantees the control buffer.
+                unsafe { self.put(v6, libc::IPV6_TCLASS, &c_int::from(traffic_class)) };
+            }
+        }
+    }
+
+    unsafe fn timestamps(&mut self, datagram: &Datagram<'_>, state: &SocketState) {
+        if state.timestamp == Timestamp::Off && !state.timestamping {
+            return;
+        }
+        let time = clock::realtime_ns(datagram.stamp.map(|stamp| stamp.nanoseconds));
+        let (seconds, nanos) = ((time / 1_000_000_000) as i64, (time % 1_000_000_000) as i64);
+        let time = libc::timespec { tv_sec: seconds, tv_nsec: nanos };
+        match state.timestamp {
+            Timestamp::Off => {}
+            Timestamp::Microseconds => {
+                let time = libc::timeval { tv_sec: seconds, tv_usec: nanos / 1_000 };
+                // SAFETY: the caller guarantees the control buffer.
+                unsafe { self.put(libc::SOL_SOCKET, libc::SCM_TIMESTAMP, &time) };
+            }
+            Timestamp::Nanoseconds => {
+                // SAFETY: the caller guarantees the control buffer.
+                unsafe { self.put(libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS, &time) };
+            }
+        }
+        if state.timestamping {
+            // `struct scm_timestamping`: software, unused, hardware.
+            let none = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            let times = [time, none, none];
+            // SAFETY: the caller guarantees the control buffer.
+            unsafe { self.put(libc::SOL_SOCKET, libc::SCM_TIMESTAMPING, &times) };
+        }
+    }
+
     unsafe fn packet_info(&mut self, datagram: &Datagram<'_>, state: &SocketState) {
         match datagram.destination {
             Some(IpAddr::V4(destination)) => {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use hairpin_stack::SocketOptions;
+use hairpin_stack::{ReceiveStamps, SocketOptions, Stack};
 use libc::{IPPROTO_IP, IPPROTO_IPV6, SOL_SOCKET, socklen_t};
 
 use crate::addresses::option;
@@ -16,7 +16,17 @@ const UDP_CORK: c_int = 1;
 const UDP_ENCAP: c_int = 100;
 const UDP_SEGMENT: c_int = 103;
 const SO_PEEK_OFF: c_int = 42;
-const SO_RXQ_OVFL: c_int = 40;
+pub(crate) const SO_RXQ_OVFL: c_int = 40;
+const SO_TIMESTAMP_NEW: c_int = 63;
+const SO_TIMESTAMPNS_NEW: c_int = 64;
+const SO_TIMESTAMPING_NEW: c_int = 65;
+const SO_RCVMARK: c_int = 75;
+const IP_RECVFRAGSIZE: c_int = 25;
+const IPV6_FLOWINFO: c_int = 11;
+const IPV6_RECVHOPOPTS: c_int = 53;
+const IPV6_RECVRTHDR: c_int = 56;
+const IPV6_RECVDSTOPTS: c_int = 58;
+const IPV6_RECVFRAGSIZE: c_int = 77;
 const IP_PASSSEC: c_int = 18;
 const IP_CHECKSUM: c_int = 23;
 
@@ -29,12 +39,35 @@ pub(crate) struct SocketState {
     pub(crate) packet_info: bool,
     /// `true` if each datagram is delivered with the number of drops (`SO_RXQ_OVFL`).
     pub(crate) overflow: bool,
+    /// `true` if TTL or hop limit, or traffic class, is delivered.
+    pub(crate) ip_fields: bool,
+    /// `true` if the TTL or hop limit is delivered (`IP_RECVTTL`, `IPV6_RECVHOPLIMIT`).
+    pub(crate) ttl: bool,
+    /// `true` if the traffic class is delivered (`IP_RECVTOS`, `IPV6_RECVTCLASS`).
+    pub(crate) traffic_class: bool,
+    pub(crate) timestamp: Timestamp,
+    /// `true` if software timestamps are delivered as `SO_TIMESTAMPING` does.
+    pub(crate) timestamping: bool,
+    /// `true` if a datagram may have a control message.
+    pub(crate) control: bool,
     /// `true` if sends may bypass the kernel.
     pub(crate) sends: bool,
     /// The interface's index, for `IP_PKTINFO`.
     pub(crate) interface: u32,
     pub(crate) options: SocketOptions,
 }
+
+/// The receive timestamp of `SO_TIMESTAMP` or `SO_TIMESTAMPNS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timestamp {
+    Off,
+    Microseconds,
+    Nanoseconds,
+}
+
+/// The flags of `SO_TIMESTAMPING` for software receive timestamps
+/// (`SOF_TIMESTAMPING_RX_SOFTWARE`, `SOF_TIMESTAMPING_SOFTWARE`).
+const SOFTWARE_STAMPS: c_int = 1 << 3 | 1 << 4;
 
 /// The option that an accelerated socket cannot have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,22 +82,25 @@ impl fmt::Display for Unsupported {
 /// Options that change what a receive delivers, and which only the kernel implements.
 const KERNEL_ONLY: &[(c_int, c_int, &str)] = &[
     (SOL_SOCKET, libc::SO_REUSEPORT, "SO_REUSEPORT"),
-    (SOL_SOCKET, libc::SO_TIMESTAMP, "SO_TIMESTAMP"),
-    (SOL_SOCKET, libc::SO_TIMESTAMPNS, "SO_TIMESTAMPNS"),
-    (SOL_SOCKET, libc::SO_TIMESTAMPING, "SO_TIMESTAMPING"),
+    (SOL_SOCKET, SO_TIMESTAMP_NEW, "SO_TIMESTAMP_NEW"),
+    (SOL_SOCKET, SO_TIMESTAMPNS_NEW, "SO_TIMESTAMPNS_NEW"),
+    (SOL_SOCKET, SO_TIMESTAMPING_NEW, "SO_TIMESTAMPING_NEW"),
+    (SOL_SOCKET, SO_RCVMARK, "SO_RCVMARK"),
     (SOL_SOCKET, libc::SO_MARK, "SO_MARK"),
     (libc::IPPROTO_UDP, UDP_ENCAP, "UDP_ENCAP"),
-    (IPPROTO_IP, libc::IP_RECVTTL, "IP_RECVTTL"),
-    (IPPROTO_IP, libc::IP_RECVTOS, "IP_RECVTOS"),
     (IPPROTO_IP, libc::IP_RECVOPTS, "IP_RECVOPTS"),
     (IPPROTO_IP, libc::IP_RETOPTS, "IP_RETOPTS"),
     (IPPROTO_IP, libc::IP_RECVORIGDSTADDR, "IP_RECVORIGDSTADDR"),
     (IPPROTO_IP, IP_PASSSEC, "IP_PASSSEC"),
     (IPPROTO_IP, IP_CHECKSUM, "IP_CHECKSUM"),
     (IPPROTO_IP, libc::IP_OPTIONS, "IP_OPTIONS"),
-    (IPPROTO_IPV6, libc::IPV6_RECVHOPLIMIT, "IPV6_RECVHOPLIMIT"),
-    (IPPROTO_IPV6, libc::IPV6_RECVTCLASS, "IPV6_RECVTCLASS"),
+    (IPPROTO_IP, IP_RECVFRAGSIZE, "IP_RECVFRAGSIZE"),
     (IPPROTO_IPV6, libc::IPV6_RECVORIGDSTADDR, "IPV6_RECVORIGDSTADDR"),
+    (IPPROTO_IPV6, IPV6_FLOWINFO, "IPV6_FLOWINFO"),
+    (IPPROTO_IPV6, IPV6_RECVHOPOPTS, "IPV6_RECVHOPOPTS"),
+    (IPPROTO_IPV6, IPV6_RECVRTHDR, "IPV6_RECVRTHDR"),
+    (IPPROTO_IPV6, IPV6_RECVDSTOPTS, "IPV6_RECVDSTOPTS"),
+    (IPPROTO_IPV6, IPV6_RECVFRAGSIZE, "IPV6_RECVFRAGSIZE"),
 ];
 
 /// Options that change what a send does. Such sends go through the kernel socket.
@@ -79,7 +115,8 @@ impl SocketState {
     ///
     /// # Errors
     /// An option that only the kernel implements is set.
-    pub(crate) fn read(fd: c_int, local: SocketAddr, interface: u32) -> Result<Self, Unsupported> {
+    pub(crate) fn read(fd: c_int, local: SocketAddr, stack: &Stack) -> Result<Self, Unsupported> {
+        let interface = stack.interface();
         let is_set = |level, name| option(fd, level, name).is_some_and(|value| value != 0);
         for &(level, name, text) in KERNEL_ONLY {
             // The IPv6 options do not exist on an IPv4 socket.
@@ -93,6 +130,7 @@ impl SocketState {
         if option(fd, SOL_SOCKET, SO_PEEK_OFF).is_some_and(|offset| offset >= 0) {
             return Err(Unsupported("SO_PEEK_OFF"));
         }
+        let (timestamp, timestamping) = timestamps(fd, stack)?;
         let bound_to = option(fd, SOL_SOCKET, libc::SO_BINDTOIFINDEX).unwrap_or(0);
         if bound_to != 0 && bound_to != interface as c_int {
             return Err(Unsupported("SO_BINDTODEVICE to another interface"));
@@ -117,23 +155,60 @@ impl SocketState {
             receive_buffer: None,
         };
         // SAFETY: the call takes integers.
-        let flags = unsafe { real::fcntl(fd, libc::F_GETFL, 0) };
+        let status = unsafe { real::fcntl(fd, libc::F_GETFL, 0) };
         let other_multicast_if =
             multicast_if.is_some_and(|index| index != 0 && index != interface as c_int);
+        let overflow = is_set(SOL_SOCKET, SO_RXQ_OVFL);
+        let packet_info =
+            is_set(level, if local.is_ipv4() { libc::IP_PKTINFO } else { libc::IPV6_RECVPKTINFO });
+        let ttl =
+            is_set(level, if local.is_ipv4() { libc::IP_RECVTTL } else { libc::IPV6_RECVHOPLIMIT });
+        let traffic_class =
+            is_set(level, if local.is_ipv4() { libc::IP_RECVTOS } else { libc::IPV6_RECVTCLASS });
+        let stamps = timestamping || timestamp != Timestamp::Off;
         Ok(Self {
-            nonblocking: flags & libc::O_NONBLOCK != 0,
+            ip_fields: ttl || traffic_class,
+            ttl,
+            traffic_class,
+            timestamp,
+            timestamping,
+            control: packet_info || overflow || ttl || traffic_class || stamps,
+            nonblocking: status & libc::O_NONBLOCK != 0,
             receive_timeout: receive_timeout(fd),
-            packet_info: is_set(
-                level,
-                if local.is_ipv4() { libc::IP_PKTINFO } else { libc::IPV6_RECVPKTINFO },
-            ),
-            overflow: is_set(SOL_SOCKET, SO_RXQ_OVFL),
+            packet_info,
+            overflow,
             sends: !other_multicast_if
                 && !KERNEL_SENDS.iter().any(|&(level, name)| is_set(level, name)),
             interface,
             options,
         })
     }
+}
+
+/// Returns the timestamps that the program requests: of `SO_TIMESTAMP` or `SO_TIMESTAMPNS`, and
+/// whether those of `SO_TIMESTAMPING`.
+fn timestamps(fd: c_int, stack: &Stack) -> Result<(Timestamp, bool), Unsupported> {
+    let is_set = |name| option(fd, SOL_SOCKET, name).is_some_and(|value| value != 0);
+    let timestamp = if is_set(libc::SO_TIMESTAMPNS) {
+        Timestamp::Nanoseconds
+    } else if is_set(libc::SO_TIMESTAMP) {
+        Timestamp::Microseconds
+    } else {
+        Timestamp::Off
+    };
+    let flags = option(fd, SOL_SOCKET, libc::SO_TIMESTAMPING).unwrap_or(0);
+    if stack.receive_stamps() == ReceiveStamps::Off {
+        if timestamp != Timestamp::Off {
+            return Err(Unsupported("SO_TIMESTAMP without --timestamps"));
+        }
+        if flags != 0 {
+            return Err(Unsupported("SO_TIMESTAMPING without --timestamps"));
+        }
+    }
+    if flags & !SOFTWARE_STAMPS != 0 {
+        return Err(Unsupported("SO_TIMESTAMPING except software receive timestamps"));
+    }
+    Ok((timestamp, flags == SOFTWARE_STAMPS))
 }
 
 /// Returns `true` if the socket has a packet filter.
@@ -145,7 +220,7 @@ fn has_filter(fd: c_int) -> bool {
     result != 0 || count != 0
 }
 
-fn receive_timeout(fd: c_int) -> Option<Duration> {
+pub(crate) fn receive_timeout(fd: c_int) -> Option<Duration> {
     let mut value = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let mut length = size_of::<libc::timeval>() as socklen_t;
     let place = (&raw mut value).cast();

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
 use hairpin_mapped::CounterPage;
-use hairpin_stack::{Adoption, Stack, StackSettings};
+use hairpin_stack::{Adoption, ReceiveStamps, Stack, StackSettings, await_redirects};
 
 use crate::addresses::{self, option};
 use crate::counters::{self, ACCELERATED, REFUSED, RETURNED};
@@ -30,6 +30,8 @@ struct Stacks {
 static STACKS: AtomicPtr<Stacks> = AtomicPtr::new(null_mut());
 /// `true` while a thread opens the stacks, or after it failed.
 static OPENING: AtomicBool = AtomicBool::new(false);
+/// `true` in a forked child. Its parent may have the interface, which is no reason to end it.
+static FORKED: AtomicBool = AtomicBool::new(false);
 /// The descriptor of the counters' page, or -1.
 static PAGE: AtomicI32 = AtomicI32::new(-1);
 
@@ -65,7 +67,14 @@ fn open() -> &'static [Stack] {
     }
     let mut stacks = Vec::new();
     for interface in &settings().interfaces {
-        let mut stack_settings = StackSettings { sockets: SOCKETS, ..StackSettings::default() };
+        let mut stack_settings = StackSettings {
+            sockets: SOCKETS,
+            on_thread_start: Some(crate::guard::enter_forever),
+            ..StackSettings::default()
+        };
+        if settings().timestamps {
+            stack_settings.interface.receive_stamps = ReceiveStamps::Kernel;
+        }
         let locals = &mut stack_settings.interface.filter.locals;
         *locals = (*locals).max(SOCKETS);
         match Stack::open(interface, &stack_settings) {
@@ -74,7 +83,7 @@ fn open() -> &'static [Stack] {
                 stacks.push(stack);
             }
             Err(error) => {
-                if settings().strict {
+                if settings().strict && !FORKED.load(Ordering::Relaxed) {
                     log::fatal(&format!("strict: {error}"));
                 }
                 log::line(Level::Fallback, format_args!("not accelerated: {error}"));
@@ -128,10 +137,25 @@ pub(crate) fn adopt_sender(fd: c_int) {
     }
 }
 
+/// Records a new UDP socket, so that threads that wait for it notice when it is accelerated.
+pub(crate) fn expect_binding(fd: c_int, domain: c_int, kind: c_int) {
+    let is_datagram = kind & !(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) == libc::SOCK_DGRAM;
+    if matches!(domain, libc::AF_INET | libc::AF_INET6)
+        && is_datagram
+        && !settings().interfaces.is_empty()
+        && let Some(slot) = slots::find_or_create(fd)
+    {
+        slot.set_candidate();
+    }
+}
+
 /// Accelerates a socket that was just bound or connected, if its address is on an interface.
 ///
 /// The caller is inside the library.
 pub(crate) fn adopt(fd: c_int) {
+    if let Some(slot) = slots::find(fd) {
+        slot.end_candidacy();
+    }
     if settings().interfaces.is_empty() || !is_udp(fd) {
         return;
     }
@@ -153,7 +177,7 @@ pub(crate) fn adopt(fd: c_int) {
     };
     let Some(slot) = slots::find_or_create(fd) else { return };
     slot.set_considered(true);
-    let state = match SocketState::read(fd, local, stack.interface()) {
+    let state = match SocketState::read(fd, local, stack) {
         Ok(state) => state,
         Err(reason) => return refuse(fd, slot, reason),
     };
@@ -175,7 +199,7 @@ pub(crate) fn adopt(fd: c_int) {
         Ok(adopted) => adopted,
         Err(error) => return refuse(fd, slot, error),
     };
-    let mut new = Socket::new(adopted, stack, local, remote, state);
+    let mut new = Socket::new(fd, adopted, stack, local, remote, state);
     for membership in memberships.into_iter().flatten() {
         new.join(membership);
     }
@@ -188,6 +212,8 @@ pub(crate) fn adopt(fd: c_int) {
             ACCELERATED.fetch_add(1, Ordering::Relaxed);
         }
     }
+    // A thread that waits for the kernel socket waits for the rings from now on.
+    sleep::wake_all();
     let peer = remote.map(|remote| format!(" to {remote}")).unwrap_or_default();
     log::line(Level::All, format_args!("{local}{peer} is accelerated (descriptor {fd})"));
 }
@@ -215,10 +241,65 @@ pub(crate) fn hand_back(fd: c_int, reason: impl std::fmt::Display) {
     socket.hand_back();
     RETURNED.fetch_add(1, Ordering::Relaxed);
     log::line(Level::Fallback, format_args!("{} returns to the kernel: {reason}", socket.local));
-    if socket.is_finished() {
+    close_finished(slot, &mut place);
+}
+
+/// Forgets a socket that has been returned to the kernel and has no kept datagrams.
+fn close_finished(slot: &Slot, place: &mut Option<Box<Socket>>) {
+    if let Some(socket) = place.take_if(|socket| socket.is_finished()) {
         socket.counters.close();
         slot.set_plain();
-        *place = None;
+    }
+}
+
+/// Returns a socket to the kernel because another descriptor or process will use it. Datagrams that
+/// have arrived move into the kernel socket.
+///
+/// The caller is inside the library.
+pub(crate) fn share(fd: c_int, reason: &str) {
+    if slots::socket(fd).is_some() {
+        share_all(reason, |shared| shared == fd, Kept::Whole);
+    }
+}
+
+/// The datagrams that move into the kernel socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// All, or none if one must stay: this process continues and can read them.
+    Whole,
+    /// As many as possible: this program ends.
+    Part,
+}
+
+/// Returns all sockets that `is_shared` selects, with one wait for the filters.
+///
+/// The caller is inside the library.
+pub(crate) fn share_all(reason: &str, is_shared: impl Fn(c_int) -> bool, kept: Kept) {
+    let mut ended = false;
+    let mut shared = Vec::new();
+    slots::for_each(|fd, slot| {
+        if slot.is_socket()
+            && is_shared(fd)
+            && let Some(socket) = slot.socket().as_deref_mut()
+        {
+            ended |= socket.end_redirects();
+            shared.push((fd, slot));
+        }
+    });
+    if ended {
+        await_redirects();
+    }
+    for (fd, slot) in shared {
+        hand_back(fd, reason);
+        let mut place = slot.socket();
+        let Some(socket) = place.as_deref_mut() else { continue };
+        socket.move_kept_to_kernel(kept == Kept::Whole);
+        if kept == Kept::Part && socket.kept() > 0 {
+            let (count, local) = (socket.kept(), socket.local);
+            let text = format_args!("{local} loses {count} datagrams: {reason}");
+            log::line(Level::Fallback, text);
+        }
+        close_finished(slot, &mut place);
     }
 }
 
@@ -263,13 +344,27 @@ extern "C" fn before_fork() {
         return;
     }
     let inside = crate::guard::enter();
-    slots::for_each(|fd, _| hand_back(fd, "the process forks"));
+    share_all("the process forks", |_| true, Kept::Whole);
     drop(inside);
+}
+
+/// Returns the sockets to the kernel that stay open when a program is executed: `is_last` if this
+/// process ends with it.
+pub(crate) fn before_exec(is_last: bool) {
+    let Some(_inside) = crate::guard::enter() else { return };
+    let stays_open = |fd| {
+        // SAFETY: the call takes integers.
+        let flags = unsafe { real::fcntl(fd, libc::F_GETFD, 0) };
+        flags >= 0 && flags & libc::FD_CLOEXEC == 0
+    };
+    let kept = if is_last { Kept::Part } else { Kept::Whole };
+    share_all("another program is executed", stays_open, kept);
 }
 
 /// The child has no stack and no socket of the parent. It opens its own when it binds a socket.
 extern "C" fn after_fork_in_child() {
     STACKS.store(null_mut(), Ordering::Relaxed);
+    FORKED.store(true, Ordering::Relaxed);
     OPENING.store(false, Ordering::Relaxed);
     PAGE.store(-1, Ordering::Relaxed);
     slots::forget_all();

@@ -1,11 +1,11 @@
 //! The C library's own functions behind the exported ones.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use libc::{
-    epoll_event, fd_set, iovec, mmsghdr, msghdr, nfds_t, pid_t, pollfd, sigset_t, size_t, sockaddr,
-    socklen_t, ssize_t, timespec, timeval,
+    epoll_event, fd_set, iovec, mmsghdr, msghdr, nfds_t, off_t, pid_t, pollfd, sigset_t, size_t,
+    sockaddr, socklen_t, ssize_t, timespec, timeval,
 };
 
 /// Returns the address of the next definition of a function after this library's.
@@ -27,6 +27,7 @@ macro_rules! real {
         /// # Safety
         /// As for that function.
         #[inline]
+        #[allow(non_snake_case, reason = "the C library's name")]
         pub(crate) unsafe fn $name($($argument: $kind),*) -> $result {
             static ADDRESS: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
             let mut address = ADDRESS.load(Ordering::Acquire);
@@ -110,5 +111,37 @@ real! {
     fn execve(
         path: *const c_char, arguments: *const *const c_char, variables: *const *const c_char
     ) -> c_int;
+    fn execv(path: *const c_char, arguments: *const *const c_char) -> c_int;
+    fn execvp(file: *const c_char, arguments: *const *const c_char) -> c_int;
+    fn execvpe(
+        file: *const c_char, arguments: *const *const c_char, variables: *const *const c_char
+    ) -> c_int;
+    fn fexecve(
+        fd: c_int, arguments: *const *const c_char, variables: *const *const c_char
+    ) -> c_int;
+    fn execveat(
+        folder: c_int, path: *const c_char, arguments: *const *const c_char,
+        variables: *const *const c_char, flags: c_int
+    ) -> c_int;
+    fn posix_spawn(
+        process: *mut pid_t, path: *const c_char, actions: *const c_void,
+        attributes: *const c_void, arguments: *const *const c_char,
+        variables: *const *const c_char
+    ) -> c_int;
+    fn posix_spawnp(
+        process: *mut pid_t, path: *const c_char, actions: *const c_void,
+        attributes: *const c_void, arguments: *const *const c_char,
+        variables: *const *const c_char
+    ) -> c_int;
+    fn posix_spawn_file_actions_adddup2(actions: *mut c_void, from: c_int, to: c_int) -> c_int;
+    fn sendfile(to: c_int, from: c_int, offset: *mut off_t, length: size_t) -> ssize_t;
+    fn splice(
+        from: c_int, from_offset: *mut off_t, to: c_int, to_offset: *mut off_t, length: size_t,
+        flags: c_uint
+    ) -> ssize_t;
     fn fork() -> pid_t;
+    fn _Fork() -> pid_t;
+    fn syscall(
+        number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize
+    ) -> c_long;
 }

@@ -12,6 +12,8 @@ pub(crate) struct Settings {
     pub(crate) spin_ns: u64,
     /// `true` if forked children use no sockets of their parent (`HAIRPIN_FORK=parent`).
     pub(crate) parent_keeps_sockets: bool,
+    /// `true` if the filter takes a receive timestamp of each frame (`HAIRPIN_TIMESTAMPS=1`).
+    pub(crate) timestamps: bool,
     /// `true` if the program must not run without acceleration (`HAIRPIN_STRICT=1`).
     pub(crate) strict: bool,
 }
@@ -37,6 +39,7 @@ pub(crate) fn settings() -> &'static Settings {
                 _ => LATENCY_SPIN_NS,
             },
             parent_keeps_sockets: variable(c"HAIRPIN_FORK") == Some("parent"),
+            timestamps: variable(c"HAIRPIN_TIMESTAMPS") == Some("1"),
             strict: variable(c"HAIRPIN_STRICT") == Some("1"),
         }
     })

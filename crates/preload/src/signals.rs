@@ -19,6 +19,8 @@ struct Handler {
     function: AtomicUsize,
     has_info: AtomicBool,
     restarts: AtomicBool,
+    /// `true` if the handler runs once (`SA_RESETHAND`).
+    runs_once: AtomicBool,
 }
 
 static HANDLERS: [Handler; SIGNALS] = [const {
@@ -26,6 +28,7 @@ static HANDLERS: [Handler; SIGNALS] = [const {
         function: AtomicUsize::new(libc::SIG_DFL),
         has_info: AtomicBool::new(false),
         restarts: AtomicBool::new(false),
+        runs_once: AtomicBool::new(false),
     }
 }; SIGNALS];
 
@@ -58,6 +61,9 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
     if matches!(function, libc::SIG_DFL | libc::SIG_IGN) {
         return;
     }
+    if handler.runs_once.load(Ordering::Relaxed) {
+        reset(signal);
+    }
     // SAFETY: the program registered this address as a handler of the kind that its flags name.
     unsafe {
         if handler.has_info.load(Ordering::Relaxed) {
@@ -69,6 +75,15 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
             call(signal);
         }
     }
+}
+
+/// Restores the default action, as the kernel does before a handler with `SA_RESETHAND`. It cannot
+/// do so itself: a signal that is kept is sent again.
+#[cold]
+fn reset(signal: c_int) {
+    let action = MaybeUninit::<sigaction>::zeroed();
+    // SAFETY: a zeroed structure is the default action. The call is async-signal-safe.
+    unsafe { real::sigaction(signal, action.as_ptr(), std::ptr::null_mut()) };
 }
 
 /// Does the same as sigaction(2), with the program's handler behind this library's.
@@ -87,6 +102,7 @@ pub(crate) unsafe fn set_action(
     };
     let before = handler.function.load(Ordering::Relaxed);
     let had_info = handler.has_info.load(Ordering::Relaxed);
+    let ran_once = handler.runs_once.load(Ordering::Relaxed);
     // SAFETY: the caller passes a valid structure or null.
     let mut wanted = unsafe { new.as_ref() }.copied();
     if let Some(action) = &mut wanted
@@ -94,9 +110,11 @@ pub(crate) unsafe fn set_action(
     {
         handler.has_info.store(action.sa_flags & libc::SA_SIGINFO != 0, Ordering::Relaxed);
         handler.restarts.store(action.sa_flags & libc::SA_RESTART != 0, Ordering::Relaxed);
+        handler.runs_once.store(action.sa_flags & libc::SA_RESETHAND != 0, Ordering::Relaxed);
         handler.function.store(action.sa_sigaction, Ordering::Relaxed);
         action.sa_sigaction = trampoline();
         action.sa_flags |= libc::SA_SIGINFO;
+        action.sa_flags &= !libc::SA_RESETHAND;
     }
     let wanted = wanted.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: a local structure or null; the caller guarantees `old`.
@@ -109,6 +127,9 @@ pub(crate) unsafe fn set_action(
         old.sa_sigaction = before;
         if !had_info {
             old.sa_flags &= !libc::SA_SIGINFO;
+        }
+        if ran_once {
+            old.sa_flags |= libc::SA_RESETHAND;
         }
     }
     result

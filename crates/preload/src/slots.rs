@@ -23,6 +23,8 @@ static BLOCKS_TABLE: [AtomicPtr<Block>; BLOCKS] =
 const PLAIN: u8 = 0;
 const SOCKET: u8 = 1;
 const EPOLL: u8 = 2;
+/// A UDP socket that is not bound yet, and may be accelerated while a thread waits for it.
+const CANDIDATE: u8 = 3;
 
 /// What the library knows of a descriptor.
 #[derive(Debug, Default)]
@@ -32,6 +34,8 @@ pub(crate) struct Slot {
     considered: AtomicBool,
     socket: Mutex<Option<Box<Socket>>>,
     epoll: Mutex<Option<Box<EpollSet>>>,
+    /// The epoll instances whose members this descriptor is or was.
+    instances: Mutex<Vec<c_int>>,
 }
 
 impl Slot {
@@ -41,6 +45,10 @@ impl Slot {
 
     pub(crate) fn epoll(&self) -> MutexGuard<'_, Option<Box<EpollSet>>> {
         self.epoll.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn instances(&self) -> MutexGuard<'_, Vec<c_int>> {
+        self.instances.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns `true` if the descriptor is an accelerated socket.
@@ -68,9 +76,24 @@ impl Slot {
         std::mem::replace(&mut place, socket)
     }
 
+    /// Marks the slot as that of a UDP socket that is not bound yet.
+    pub(crate) fn set_candidate(&self) {
+        self.kind.store(CANDIDATE, Ordering::Release);
+    }
+
+    /// Marks a candidate as considered.
+    pub(crate) fn end_candidacy(&self) {
+        let _ = self.kind.compare_exchange(CANDIDATE, PLAIN, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
     /// Marks the slot as that of a plain descriptor, while its lock is held.
     pub(crate) fn set_plain(&self) {
         self.kind.store(PLAIN, Ordering::Release);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn mark_socket(&self) {
+        self.kind.store(SOCKET, Ordering::Release);
     }
 
     /// Marks the slot as that of an epoll instance.
@@ -90,6 +113,18 @@ pub(crate) fn handled(fd: c_int) -> Option<&'static Slot> {
 #[inline]
 pub(crate) fn socket(fd: c_int) -> Option<&'static Slot> {
     find(fd).filter(|slot| slot.is_socket())
+}
+
+/// Returns `true` for an accelerated socket, and for one that may be accelerated.
+#[inline]
+pub(crate) fn is_socket_or_candidate(fd: c_int) -> bool {
+    find(fd).is_some_and(|slot| matches!(slot.kind.load(Ordering::Acquire), SOCKET | CANDIDATE))
+}
+
+/// Returns `true` for a UDP socket that is not bound yet.
+#[inline]
+pub(crate) fn is_candidate(fd: c_int) -> bool {
+    find(fd).is_some_and(|slot| slot.kind.load(Ordering::Acquire) == CANDIDATE)
 }
 
 /// Returns the slot of an epoll instance that may have accelerated members.

@@ -6,11 +6,14 @@ use std::ffi::c_int;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use hairpin_stack::{AdoptedSocket, Destination, FallbackReason, Meta, Stack};
+use hairpin_stack::{
+    AdoptedSocket, Destination, FallbackReason, IpFields, Meta, Stack, Stamp, await_redirects,
+};
 
 use crate::clock;
 use crate::counters::PathCounters;
 use crate::errno::{errno, is_would_block};
+use crate::kept::{self, Kept};
 use crate::membership::Membership;
 use crate::options::SocketState;
 
@@ -27,26 +30,12 @@ const PLAIN_SEND_FLAGS: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::
 pub(crate) struct Datagram<'a> {
     pub(crate) source: SocketAddr,
     pub(crate) destination: Option<IpAddr>,
+    /// The fields of the IP header, if the program requested one of them.
+    pub(crate) fields: IpFields,
+    pub(crate) stamp: Option<Stamp>,
+    /// The datagrams dropped so far, if the program requested their number.
+    pub(crate) dropped: u32,
     pub(crate) payload: &'a [u8],
-}
-
-/// A datagram that has left the stack, kept for a later call.
-#[derive(Debug)]
-struct Kept {
-    source: SocketAddr,
-    destination: Option<IpAddr>,
-    payload: Box<[u8]>,
-}
-
-impl Kept {
-    fn new(meta: Meta, payload: &[u8]) -> Self {
-        Self { source: meta.source, destination: meta.destination, payload: payload.into() }
-    }
-
-    fn datagram(&self) -> Datagram<'_> {
-        let Self { source, destination, ref payload } = *self;
-        Datagram { source, destination, payload }
-    }
 }
 
 /// The state of an accelerated socket, under its slot's lock.
@@ -54,6 +43,8 @@ impl Kept {
 pub(crate) struct Socket {
     /// `None` once the socket has been returned to the kernel and only kept datagrams remain.
     pub(crate) adopted: Option<AdoptedSocket>,
+    /// The program's descriptor.
+    fd: c_int,
     pub(crate) stack: &'static Stack,
     pub(crate) local: SocketAddr,
     pub(crate) remote: Option<SocketAddr>,
@@ -63,6 +54,8 @@ pub(crate) struct Socket {
     peer: Option<Destination>,
     recent: Vec<Destination>,
     kept: VecDeque<Kept>,
+    /// `true` once the filter passes the traffic to the kernel: a handback is in progress.
+    redirects_ended: bool,
     /// `true` while the kernel socket may contain datagrams older than those on the rings.
     kernel_first: bool,
     kernel_checked_ns: u64,
@@ -70,6 +63,7 @@ pub(crate) struct Socket {
 
 impl Socket {
     pub(crate) fn new(
+        fd: c_int,
         adopted: AdoptedSocket,
         stack: &'static Stack,
         local: SocketAddr,
@@ -78,6 +72,7 @@ impl Socket {
     ) -> Self {
         Self {
             adopted: Some(adopted),
+            fd,
             stack,
             local,
             remote,
@@ -87,6 +82,7 @@ impl Socket {
             peer: None,
             recent: Vec::new(),
             kept: VecDeque::new(),
+            redirects_ended: false,
             kernel_first: true,
             kernel_checked_ns: 0,
         }
@@ -118,8 +114,9 @@ impl Socket {
         kernel: &impl Fn(c_int) -> isize,
     ) -> Option<isize> {
         let peeks = flags & libc::MSG_PEEK != 0;
+        let dropped = if self.state.overflow { self.dropped() } else { 0 };
         if let Some(first) = self.kept.front() {
-            let result = deliver(&first.datagram(), &self.state);
+            let result = deliver(&first.datagram(dropped), &self.state);
             if !peeks {
                 self.count_received(first_length(&self.kept));
                 self.kept.pop_front();
@@ -136,12 +133,14 @@ impl Socket {
         let Self { adopted, state, kept, counters, .. } = self;
         let mut result = None;
         let mut length = 0;
-        let received = adopted.as_mut()?.receive(1, |meta, payload| {
-            let Meta { source, destination, .. } = meta;
+        let received = adopted.as_mut()?.receive(1, |meta, header, payload| {
+            let Meta { source, destination, stamp, .. } = meta;
             length = payload.len();
-            result = Some(deliver(&Datagram { source, destination, payload }, state));
+            let fields = if state.ip_fields { header.fields() } else { IpFields::default() };
+            let datagram = Datagram { source, destination, fields, stamp, dropped, payload };
+            result = Some(deliver(&datagram, state));
             if peeks {
-                kept.push_back(Kept::new(meta, payload));
+                kept.push_back(Kept::new(meta, header, payload));
             }
         });
         if result.is_some() {
@@ -204,9 +203,19 @@ impl Socket {
         if self.kept.is_empty() {
             let Self { adopted, kept, .. } = self;
             let adopted = adopted.as_mut()?;
-            let _ = adopted.receive(1, |meta, payload| kept.push_back(Kept::new(meta, payload)));
+            let _ = adopted.receive(1, |meta, header, payload| {
+                kept.push_back(Kept::new(meta, header, payload));
+            });
         }
-        self.kept.front().map(|first| first.payload.len())
+        self.kept.front().map(Kept::length)
+    }
+
+    /// Returns the datagrams dropped because the program did not read, as `SO_RXQ_OVFL` reports.
+    #[cold]
+    fn dropped(&self) -> u32 {
+        let bypassing = self.adopted.as_ref().map_or(0, AdoptedSocket::dropped);
+        // The kernel's counter has 32 bits and wraps around.
+        (bypassing as u32).wrapping_add(kept::kernel_drops(self.fd))
     }
 
     /// Returns a number that changes with each arrival.
@@ -282,12 +291,36 @@ impl Socket {
         false
     }
 
+    /// Makes the filter pass the traffic to the kernel: the first step of a handback. Returns
+    /// `false` if the kernel has the traffic already.
+    pub(crate) fn end_redirects(&mut self) -> bool {
+        let Some(adopted) = &mut self.adopted else { return false };
+        adopted.end_redirects();
+        self.redirects_ended = true;
+        true
+    }
+
     /// Ends the acceleration. Datagrams that have already arrived are kept for the program.
     pub(crate) fn hand_back(&mut self) {
         (self.peer, self.recent) = (None, Vec::new());
+        if !self.redirects_ended && self.end_redirects() {
+            await_redirects();
+        }
         let Some(adopted) = self.adopted.take() else { return };
         let kept = &mut self.kept;
-        adopted.hand_back(|meta, payload| kept.push_back(Kept::new(meta, payload)));
+        adopted.hand_back(|meta, header, payload| {
+            kept.push_back(Kept::new(meta, header, payload));
+        });
+    }
+
+    /// Moves kept datagrams into the kernel socket, where other processes read them too.
+    pub(crate) fn move_kept_to_kernel(&mut self, all_or_none: bool) {
+        kept::move_to_kernel(self.fd, self.local.port(), &mut self.kept, all_or_none);
+    }
+
+    /// Returns the number of kept datagrams.
+    pub(crate) fn kept(&self) -> usize {
+        self.kept.len()
     }
 
     /// Continues with another adoption, after the socket's addresses have changed.
@@ -326,5 +359,5 @@ impl Socket {
 }
 
 fn first_length(kept: &VecDeque<Kept>) -> usize {
-    kept.front().map_or(0, |first| first.payload.len())
+    kept.front().map_or(0, Kept::length)
 }

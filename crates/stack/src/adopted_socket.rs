@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use hairpin_netstack::Address;
+use hairpin_netstack::{Address, Payload};
 
 use crate::backing_socket::ListedCookie;
 use crate::bound_address::is_multicast;
@@ -14,7 +14,7 @@ use crate::destination::{self, Destination, Path};
 use crate::readiness::Readiness;
 use crate::stack::Owner;
 use crate::udp_socket::XdpHalf;
-use crate::{FallbackReason, Meta, SocketOptions};
+use crate::{FallbackReason, IpFields, Meta, SocketOptions};
 
 /// The datagrams that a socket can queue without an allocation. Sets of thousands of sockets are
 /// usual, and few of them are busy.
@@ -55,6 +55,22 @@ pub struct AdoptedSocket {
     groups: HashSet<IpAddr>,
     options: SocketOptions,
     _cookie: ListedCookie,
+}
+
+/// The IP header of a received datagram, read only on request.
+#[derive(Debug, Clone, Copy)]
+pub struct IpHeader<'a> {
+    frame: &'a [u8],
+    at: Payload,
+}
+
+impl IpHeader<'_> {
+    /// Returns the fields that a program can request.
+    #[must_use]
+    pub fn fields(self) -> IpFields {
+        let fields = self.at.ttl_and_class(self.frame);
+        fields.map(|(ttl, traffic_class)| IpFields { ttl, traffic_class }).unwrap_or_default()
+    }
 }
 
 impl AdoptedSocket {
@@ -162,36 +178,38 @@ impl AdoptedSocket {
         set.map_err(io::Error::other)
     }
 
-    /// Delivers up to `budget` datagrams that bypassed the kernel, each by one call of `on`. Never
-    /// waits. Returns how many.
+    /// Delivers up to `budget` datagrams that bypassed the kernel, each by one call of `on` with
+    /// its IP header. Never waits. Returns how many.
     ///
     /// # Errors
     /// `ENODEV` after the interface was removed.
     #[inline]
-    pub fn receive(&mut self, budget: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<usize> {
-        let received = self.xdp.receive(budget, &mut on)?;
+    pub fn receive(
+        &mut self,
+        budget: usize,
+        mut on: impl FnMut(Meta, IpHeader<'_>, &[u8]),
+    ) -> io::Result<usize> {
+        let received = self.xdp.receive(budget, &mut |meta, at, frame| {
+            on(meta, IpHeader { frame, at }, at.bytes(frame));
+        })?;
         self.xdp.recycle_many();
         Ok(received.count)
     }
 
-    /// Returns the traffic to the kernel. Datagrams that have already arrived are delivered to
-    /// `on`.
-    ///
-    /// Takes some milliseconds: frames that the filter is redirecting at this moment are awaited.
-    pub fn hand_back(mut self, mut on: impl FnMut(Meta, &[u8])) {
-        let shared = Arc::clone(&self.xdp.shared);
-        {
-            let mut control_plane = shared.control_plane();
-            let data_plane = shared.data_plane();
-            control_plane.remove(&data_plane, self.xdp.id);
-            for &group in &self.groups {
-                control_plane.groups.remove(&data_plane.interface, group, self.local.port());
-            }
+    /// Makes the filter pass the traffic to the kernel from now on: the first step of a handback.
+    pub fn end_redirects(&mut self) {
+        let shared = &self.xdp.shared;
+        let mut control_plane = shared.control_plane();
+        let data_plane = shared.data_plane();
+        control_plane.remove(&data_plane, self.xdp.id);
+        for group in self.groups.drain() {
+            control_plane.groups.remove(&data_plane.interface, group, self.local.port());
         }
-        self.groups.clear();
-        // The filter runs inside a read-side critical section of RCU, and this command waits for
-        // all of them. SAFETY: the call takes integers only.
-        unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_GLOBAL, 0, 0) };
+    }
+
+    /// Delivers to `on` the datagrams that arrived before the redirects ended: the last step of a
+    /// handback, after [`await_redirects`].
+    pub fn hand_back(mut self, mut on: impl FnMut(Meta, IpHeader<'_>, &[u8])) {
         while self.receive(HAND_BACK_BATCH, &mut on).is_ok_and(|count| count > 0) {}
     }
 
@@ -247,6 +265,15 @@ impl AdoptedSocket {
             Path::Kernel(reason) => Ok(Some(*reason)),
         }
     }
+}
+
+/// Waits until frames are on the rings that filters were redirecting when their sockets'
+/// redirects ended: the second step of a handback, once for any number of sockets. Takes some
+/// milliseconds.
+pub fn await_redirects() {
+    // The filter runs inside a read-side critical section of RCU, and this command waits for all of
+    // them. SAFETY: the call takes integers only.
+    unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_GLOBAL, 0, 0) };
 }
 
 impl Drop for AdoptedSocket {

@@ -86,6 +86,7 @@
 //! | `control_plane.rs`, `destination.rs` | addresses, routes, neighbors; [`Destination`] and its
 //! path |
 //! | `groups.rs`, `memberships.rs`, `memberships/` | which groups bypass the kernel; the kernel's members |
+//! | `udp_injector.rs` | received datagrams returned to kernel sockets |
 //! | `bound_address.rs`, `filter_entries.rs` | filter entries of sockets, reference-counted |
 //! | `backing_socket.rs` | the kernel socket behind each socket |
 //! | `watcher.rs`, `netlink.rs`, `netlink/` | the watcher thread; rtnetlink requests and notifications |
@@ -124,10 +125,11 @@ mod receive_queue;
 mod settings;
 mod stack;
 mod tcp;
+mod udp_injector;
 mod udp_socket;
 mod watcher;
 
-pub use adopted_socket::{AdoptedSocket, Adoption};
+pub use adopted_socket::{AdoptedSocket, Adoption, IpHeader, await_redirects};
 pub use destination::Destination;
 pub use error::StackError;
 pub use hairpin_xdp::{
@@ -141,4 +143,5 @@ pub use raw_frames::RawFrames;
 pub use settings::{SocketOptions, StackSettings};
 pub use stack::Stack;
 pub use tcp::{TakeoverError, TcpCounters, TcpReceived, TcpSocket};
+pub use udp_injector::{IpFields, UdpInjector};
 pub use udp_socket::{Meta, Received, UdpSocket};

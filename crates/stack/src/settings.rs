@@ -3,7 +3,7 @@
 use hairpin_xdp::InterfaceSettings;
 
 /// The configuration of a [`Stack`](crate::Stack).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct StackSettings {
     /// The interface: mode, memory, rings, receive timestamps.
     pub interface: InterfaceSettings,
@@ -17,6 +17,8 @@ pub struct StackSettings {
     /// Skips checksum validation of received frames. `None`: only on a veth, whose kernel peer
     /// leaves checksums incomplete.
     pub trusts_checksums: Option<bool>,
+    /// Called first in each thread that the stack starts. Signals are blocked there.
+    pub on_thread_start: Option<fn()>,
 }
 
 impl Default for StackSettings {
@@ -27,6 +29,7 @@ impl Default for StackSettings {
             tcp: false,
             strict: false,
             trusts_checksums: None,
+            on_thread_start: None,
         }
     }
 }

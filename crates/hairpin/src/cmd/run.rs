@@ -41,6 +41,11 @@ pub(crate) struct RunCommandArgs {
     #[arg(long, value_enum, value_name = "parent")]
     fork: Option<Fork>,
 
+    /// Take a software timestamp of each received frame, for sockets that request timestamps
+    /// [default: such sockets return to the kernel]
+    #[arg(long)]
+    timestamps: bool,
+
     /// Do not start the program if it cannot be accelerated: exit status 1
     #[arg(long)]
     strict: bool,
@@ -93,6 +98,7 @@ pub(crate) fn run(arguments: &RunCommandArgs) -> Result<ExitCode> {
             };
             command.env("HAIRPIN_PROFILE", profile);
             command.env("HAIRPIN_FORK", if arguments.fork.is_some() { "parent" } else { "return" });
+            command.env("HAIRPIN_TIMESTAMPS", if arguments.timestamps { "1" } else { "0" });
             command.env("HAIRPIN_STRICT", if arguments.strict { "1" } else { "0" });
         }
         Err(error) if arguments.strict => return Err(error.context("strict")),
@@ -156,6 +162,9 @@ fn check_program(program: &Path) -> Result<()> {
     if is_static(&bytes) {
         bail!("{} is statically linked, so nothing can be preloaded", path.display());
     }
+    if is_go(&bytes) {
+        bail!("{} is a Go program, which does not use the C library's sockets", path.display());
+    }
     Ok(())
 }
 
@@ -168,21 +177,39 @@ fn find(program: &Path) -> Option<PathBuf> {
     env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-/// Returns `true` for a 64-bit ELF program without an interpreter (ELF-64 Object File Format,
-/// program headers).
-fn is_static(bytes: &[u8]) -> bool {
-    const INTERPRETER: u32 = 3;
+/// Returns the kinds and file offsets of the segments of a 64-bit ELF program (ELF-64 Object File
+/// Format, program headers); `None` for other files.
+fn segments(bytes: &[u8]) -> Option<Vec<(u32, usize)>> {
+    if !bytes.starts_with(b"\x7fELF\x02") {
+        return None;
+    }
     let number = |at: usize, length: usize| {
-        let field = bytes.get(at..at + length)?;
+        let field = bytes.get(at..at.checked_add(length)?)?;
         Some(field.iter().rev().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte)))
     };
-    let headers = || {
-        let (offset, size, count) = (number(0x20, 8)?, number(0x36, 2)?, number(0x38, 2)?);
-        let at = |index: u64| usize::try_from(offset + index * size).ok();
-        (0..count).map(|index| Some(number(at(index)?, 4)? as u32)).collect::<Option<Vec<u32>>>()
+    let (offset, size, count) = (number(0x20, 8)?, number(0x36, 2)?, number(0x38, 2)?);
+    let segment = |index: u64| {
+        let at = usize::try_from(offset.checked_add(index * size)?).ok()?;
+        Some((number(at, 4)? as u32, usize::try_from(number(at.checked_add(8)?, 8)?).ok()?))
     };
-    bytes.starts_with(b"\x7fELF\x02")
-        && headers().is_some_and(|kinds| !kinds.contains(&INTERPRETER))
+    (0..count).map(segment).collect()
+}
+
+/// Returns `true` for a program without an interpreter, which nothing can be preloaded into.
+fn is_static(bytes: &[u8]) -> bool {
+    const INTERPRETER: u32 = 3;
+    segments(bytes).is_some_and(|found| found.iter().all(|(kind, _)| *kind != INTERPRETER))
+}
+
+/// Returns `true` for a program of the Go linker, which marks it with a note: its name has four
+/// bytes, and its type is 4 (`.note.go.buildid`).
+fn is_go(bytes: &[u8]) -> bool {
+    const NOTE: u32 = 4;
+    let is_note = |at: usize| {
+        let note = bytes.get(at..).and_then(|rest| rest.get(..16));
+        note.is_some_and(|note| note[..4] == [4, 0, 0, 0] && note[8..] == *b"\x04\0\0\0Go\0\0")
+    };
+    segments(bytes).is_some_and(|found| found.iter().any(|&(kind, at)| kind == NOTE && is_note(at)))
 }
 
 /// Returns the interfaces of this network namespace, except loopback.
@@ -207,6 +234,19 @@ mod tests {
         program[0x40 + 56] = 3;
         assert!(!is_static(&program), "an interpreter");
         assert!(!is_static(b"#!/bin/sh\n") && !is_static(b"\x7fELF\x02") && !is_static(&[]));
+    }
+
+    #[test]
+    fn go_programs_have_a_note() {
+        let mut program = b"\x7fELF\x02".to_vec();
+        program.resize(0x40 + 56, 0);
+        (program[0x20], program[0x36], program[0x38]) = (0x40, 56, 1);
+        (program[0x40], program[0x48]) = (4, 0x78);
+        let mut other = program.clone();
+        program.extend_from_slice(b"\x04\0\0\0\x53\0\0\0\x04\0\0\0Go\0\0");
+        assert!(is_go(&program));
+        other.extend_from_slice(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0");
+        assert!(!is_go(&other) && !is_go(b"#!/bin/sh\n") && !is_go(&[]));
     }
 
     #[test]

@@ -32,6 +32,18 @@ pub(crate) unsafe extern "C" fn close(fd: c_int) -> c_int {
     unsafe { real::close(fd) }
 }
 
+/// Returns the open descriptors of a range in order.
+fn open_descriptors(first: u32, last: u32) -> Vec<u32> {
+    let _inside = guard::enter();
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
+        return (first..=last.min(LAST)).collect();
+    };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let mut open: Vec<u32> = names.filter(|fd| (first..=last).contains(fd)).collect();
+    open.sort_unstable();
+    open
+}
+
 /// # Safety
 /// As for close_range(2).
 #[unsafe(no_mangle)]
@@ -41,7 +53,7 @@ pub(crate) unsafe extern "C" fn close_range(first: u32, last: u32, flags: c_int)
         return unsafe { real::close_range(first, last, flags) };
     }
     let mut begin = first;
-    for fd in first..=last.min(LAST) {
+    for fd in open_descriptors(first, last) {
         if !release(fd as c_int) {
             if fd > begin {
                 // SAFETY: as above.
@@ -67,7 +79,7 @@ fn share(fd: c_int) {
     if slots::socket(fd).is_some()
         && let Some(_inside) = guard::enter()
     {
-        process::hand_back(fd, "the descriptor is duplicated");
+        process::share(fd, "the descriptor is duplicated");
     }
 }
 
@@ -116,7 +128,7 @@ pub(crate) unsafe extern "C" fn fdopen(fd: c_int, mode: *const c_char) -> *mut l
     if slots::socket(fd).is_some()
         && let Some(_inside) = guard::enter()
     {
-        process::hand_back(fd, "a stream uses it");
+        process::share(fd, "a stream uses it");
     }
     // SAFETY: the program's arguments.
     unsafe { real::fdopen(fd, mode) }

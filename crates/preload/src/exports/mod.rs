@@ -3,9 +3,16 @@
 //! Each passes a call on unless it concerns a descriptor of the table. All are `extern "C"`, so a
 //! panic ends the process instead of crossing into the program.
 
+mod copies;
 mod descriptors;
+mod execution;
 mod polling;
 mod receive;
 mod send;
 mod sockets;
+#[cfg(target_arch = "x86_64")]
+mod syscall;
 mod system;
+
+#[cfg(test)]
+mod inside_calls;

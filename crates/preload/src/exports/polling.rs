@@ -63,7 +63,7 @@ unsafe fn poll_handled(
                 return -1;
             }
         }
-        let Some(inside) = guard::enter() else { return fail(libc::EINTR) as c_int };
+        let Some(inside) = guard::enter() else { return 0 };
         process::poll_stacks();
         let ready = mark_ready(fds);
         drop(inside);
@@ -94,7 +94,7 @@ unsafe fn poll_handled(
 }
 
 fn is_any_handled(fds: &[pollfd]) -> bool {
-    fds.iter().any(|entry| slots::handled(entry.fd).is_some())
+    !guard::is_inside() && fds.iter().any(|entry| slots::handled(entry.fd).is_some())
 }
 
 /// # Safety
@@ -200,6 +200,7 @@ const SET_RESULTS: [i16; 3] = [
 unsafe fn is_any_in(count: c_int, read: *mut fd_set) -> bool {
     // SAFETY: the program passes a valid set or null.
     !read.is_null()
+        && !guard::is_inside()
         && (0..count).any(|fd| unsafe { is_in(fd, read) } && slots::handled(fd).is_some())
 }
 
@@ -352,7 +353,9 @@ unsafe fn epoll_wait_for(
         // SAFETY: the caller's guarantee; `from` is below `most`.
         unsafe { real::epoll_pwait2(epoll, events.add(from), most - from as c_int, limit, mask) }
     };
-    let slot = slots::epoll(epoll).filter(|slot| most > 0 && epoll::has_accelerated(slot));
+    let is_polled =
+        |slot: &&slots::Slot| most > 0 && !guard::is_inside() && epoll::has_accelerated(slot);
+    let slot = slots::epoll(epoll).filter(is_polled);
     let Some(slot) = slot else { return kernel(timeout, 0) };
     let signals = guard::signals();
     let mut wait: Option<Wait> = None;

@@ -5,9 +5,9 @@ use std::ptr::null_mut;
 
 use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
 
-use crate::errno::fail;
+use crate::errno::{errno, fail};
 use crate::messages::{deliver, received_length, scatter};
-use crate::options::SocketState;
+use crate::options::{SocketState, receive_timeout};
 use crate::sleep::{EndsOn, Turn, Wait};
 use crate::socket::Datagram;
 use crate::{guard, process, real, slots};
@@ -22,6 +22,9 @@ fn receive(
     mut deliver: impl FnMut(&Datagram<'_>, &SocketState) -> isize,
     kernel: impl Fn(c_int) -> isize,
 ) -> isize {
+    if slots::is_candidate(fd) && flags & libc::MSG_DONTWAIT == 0 && !await_candidate(fd) {
+        return -1;
+    }
     let Some(slot) = slots::socket(fd) else { return kernel(flags) };
     if flags & (libc::MSG_ERRQUEUE | libc::MSG_OOB) != 0 {
         return kernel(flags);
@@ -75,6 +78,35 @@ fn receive(
     }
 }
 
+/// Waits until a socket that is not bound yet has something, and may be accelerated meanwhile: a
+/// thread that waits in the kernel would not notice. Returns `false` with `errno` if the receive
+/// ends.
+#[cold]
+fn await_candidate(fd: c_int) -> bool {
+    // SAFETY: the call takes integers.
+    let status = unsafe { real::fcntl(fd, libc::F_GETFL, 0) };
+    if status < 0 || status & libc::O_NONBLOCK != 0 || guard::is_inside() {
+        return true;
+    }
+    let timeout = receive_timeout(fd);
+    let milliseconds = timeout.map_or(-1, |timeout| timeout.as_micros().div_ceil(1_000) as c_int);
+    let before = guard::signals().interrupts;
+    loop {
+        let mut entry = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        // SAFETY: the entry outlives the call.
+        match unsafe { super::polling::poll(&raw mut entry, 1, milliseconds) } {
+            0 => return fail(libc::EAGAIN) >= 0,
+            // A handler with `SA_RESTART` does not end a receive without a timeout.
+            -1 if timeout.is_none() && errno() == libc::EINTR => {
+                if guard::signals().interrupts != before {
+                    return false;
+                }
+            }
+            result => return result > 0,
+        }
+    }
+}
+
 /// # Safety
 /// As for recvfrom(2).
 #[unsafe(no_mangle)]
@@ -112,7 +144,7 @@ pub(crate) unsafe extern "C" fn recv(
     length: size_t,
     flags: c_int,
 ) -> ssize_t {
-    if slots::socket(fd).is_none() {
+    if !slots::is_socket_or_candidate(fd) {
         // SAFETY: the program's arguments.
         return unsafe { real::recv(fd, buffer, length, flags) };
     }
@@ -124,7 +156,7 @@ pub(crate) unsafe extern "C" fn recv(
 /// As for read(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, length: size_t) -> ssize_t {
-    if slots::socket(fd).is_none() || length == 0 {
+    if !slots::is_socket_or_candidate(fd) || length == 0 {
         // SAFETY: the program's arguments.
         return unsafe { real::read(fd, buffer, length) };
     }
@@ -136,7 +168,7 @@ pub(crate) unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, length: siz
 /// As for readv(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t {
-    if slots::socket(fd).is_none() || count <= 0 {
+    if !slots::is_socket_or_candidate(fd) || count <= 0 {
         // SAFETY: the program's arguments.
         return unsafe { real::readv(fd, parts, count) };
     }
@@ -174,7 +206,7 @@ pub(crate) unsafe extern "C" fn recvmmsg(
     mut flags: c_int,
     timeout: *mut timespec,
 ) -> c_int {
-    if slots::socket(fd).is_none() {
+    if !slots::is_socket_or_candidate(fd) {
         // SAFETY: the program's arguments.
         return unsafe { real::recvmmsg(fd, messages, count, flags, timeout) };
     }

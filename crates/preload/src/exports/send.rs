@@ -33,7 +33,7 @@ fn send_over_xdp(
 /// Accelerates a socket after its first send to an address, which has bound it.
 #[inline]
 fn sent(fd: c_int, is_named: bool, result: ssize_t) -> ssize_t {
-    if is_named && result >= 0 && slots::handled(fd).is_none() {
+    if is_named && result >= 0 && slots::socket(fd).is_none() {
         let before = errno();
         process::adopt_sender(fd);
         set_errno(before);
@@ -173,7 +173,7 @@ unsafe fn return_passed_sockets(header: &msghdr) {
             for at in 0..count {
                 // SAFETY: as above.
                 let fd = unsafe { data.cast::<c_int>().add(at).read_unaligned() };
-                process::hand_back(fd, "the descriptor is passed to another process");
+                process::share(fd, "the descriptor is passed to another process");
             }
         }
         // SAFETY: as above.

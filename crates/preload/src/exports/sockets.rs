@@ -28,7 +28,10 @@ pub(crate) unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_i
     // SAFETY: the call takes integers.
     let fd = unsafe { real::socket(domain, kind, protocol) };
     // The descriptor's last owner may have closed it by a call that is not replaced.
-    after(fd, || process::forget(fd))
+    after(fd, || {
+        process::forget(fd);
+        process::expect_binding(fd, domain, kind);
+    })
 }
 
 /// # Safety
@@ -87,7 +90,7 @@ pub(crate) unsafe extern "C" fn setsockopt(
             Change::Here(membership) => process::update_membership(fd, Some(membership)),
             Change::Unsupported => process::update_membership(fd, None),
             Change::Elsewhere => {}
-            Change::None => match SocketState::read(fd, local, stack.interface()) {
+            Change::None => match SocketState::read(fd, local, stack) {
                 Ok(state) => {
                     if let Some(socket) = slot.socket().as_deref_mut() {
                         socket.set_state(state);
@@ -126,7 +129,7 @@ pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usi
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
     if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) && slots::socket(fd).is_some() {
-        after(0, || process::hand_back(fd, "the descriptor is duplicated"));
+        after(0, || process::share(fd, "the descriptor is duplicated"));
     }
     // SAFETY: the program's arguments.
     let result = unsafe { real::fcntl(fd, command, argument) };

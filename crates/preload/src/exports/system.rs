@@ -1,10 +1,10 @@
-//! Processes and signals.
+//! Forks and signals.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 use libc::{pid_t, sigaction as SigAction, sighandler_t};
 
-use crate::{guard, process, real, signals, slots};
+use crate::{process, real, signals};
 
 /// # Safety
 /// As for sigaction(2).
@@ -43,23 +43,13 @@ pub(crate) unsafe extern "C" fn vfork() -> pid_t {
     unsafe { real::fork() }
 }
 
+/// Does the same as _Fork(3), or the same as fork(2) once an interface is open: handlers of
+/// pthread_atfork(3) keep its descriptors out of the child.
+///
 /// # Safety
-/// As for execve(2).
+/// As for _Fork(3).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn execve(
-    path: *const c_char,
-    arguments: *const *const c_char,
-    variables: *const *const c_char,
-) -> c_int {
-    if let Some(_inside) = guard::enter() {
-        slots::for_each(|fd, _| {
-            // SAFETY: the call takes integers.
-            let flags = unsafe { real::fcntl(fd, libc::F_GETFD, 0) };
-            if flags & libc::FD_CLOEXEC == 0 {
-                process::hand_back(fd, "the process runs another program");
-            }
-        });
-    }
-    // SAFETY: the program's arguments.
-    unsafe { real::execve(path, arguments, variables) }
+pub(crate) unsafe extern "C" fn _Fork() -> pid_t {
+    // SAFETY: as for _Fork(3).
+    unsafe { if process::open_stacks().is_empty() { real::_Fork() } else { real::fork() } }
 }

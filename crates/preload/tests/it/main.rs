@@ -1,5 +1,11 @@
 //! Unmodified programs with and without the library, as root between hosts joined by a veth.
 #![expect(clippy::unwrap_used, reason = "all of this program is tests")]
 
+mod interop;
+mod kills;
+mod peer;
+mod semantics;
 mod sockperf;
+mod stress;
 mod support;
+mod tcp_programs;

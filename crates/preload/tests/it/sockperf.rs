@@ -5,7 +5,9 @@ use std::process::Stdio;
 
 use hairpin_testbed::Testbed;
 
-use crate::support::{Running, command, counter, installed, interrupt, output, pause, testbed};
+use crate::support::{
+    Running, alone, command, counter, installed, interrupt, output, pause, testbed,
+};
 
 /// The counts that sockperf's client prints.
 fn is_clean(output: &str) -> bool {
@@ -38,9 +40,9 @@ fn ping_pong(testbed: &Testbed, wait: &[&str], accelerated: [bool; 2]) {
         pause(1_200);
         let value = |name| counter(server.0.id(), name);
         let [bypass, kernel] = [value("udp.received_bypass"), value("udp.received_kernel")];
-        assert!(bypass > 100 && bypass >= 99 * kernel, "{bypass} of {kernel}: {what}");
+        assert!(bypass > 10 && bypass >= 99 * kernel, "{bypass} of {kernel}: {what}");
         let [bypass, kernel] = [value("udp.sent_bypass"), value("udp.sent_kernel")];
-        assert!(bypass > 100 && bypass >= 99 * kernel, "{bypass} of {kernel}: {what}");
+        assert!(bypass > 10 && bypass >= 99 * kernel, "{bypass} of {kernel}: {what}");
     }
     interrupt(&server.0).unwrap();
     std::fs::remove_file(path).unwrap();
@@ -49,6 +51,7 @@ fn ping_pong(testbed: &Testbed, wait: &[&str], accelerated: [bool; 2]) {
 #[test]
 #[ignore = "needs root"]
 fn sockperf_bypasses_the_kernel_with_every_wait() {
+    let _alone = alone();
     if installed("sockperf").is_none() {
         return;
     }

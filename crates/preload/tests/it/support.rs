@@ -4,10 +4,17 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hairpin_mapped::CounterPages;
 use hairpin_testbed::{Host, Queues, Testbed};
+
+/// The tests run one after another: a busy-polling program leaves others too little time.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static RUNNING: Mutex<()> = Mutex::new(());
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Creates two hosts with both families.
 pub(crate) fn testbed(queues: u32) -> Testbed {
@@ -42,9 +49,14 @@ pub(crate) fn command(program: impl AsRef<OsStr>, accelerated: bool) -> Command 
 
 /// Runs a command on a host to its end.
 pub(crate) fn output(host: &Host, command: Command) -> Output {
+    limited(host, command, 60)
+}
+
+/// Runs a command on a host to its end, which `seconds` limit.
+pub(crate) fn limited(host: &Host, command: Command, seconds: u32) -> Output {
     // A hang ends the test, with what was printed before.
     let mut limited = Command::new("timeout");
-    limited.arg("60").arg(command.get_program()).args(command.get_args());
+    limited.arg(seconds.to_string()).arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         if let Some(value) = value {
             limited.env(name, value);

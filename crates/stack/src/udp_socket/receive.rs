@@ -45,7 +45,8 @@ impl UdpSocket {
         budget: usize,
         mut on: impl FnMut(Meta, &[u8]),
     ) -> io::Result<Received> {
-        let mut received = self.xdp.receive(budget, &mut on)?;
+        let mut received =
+            self.xdp.receive(budget, &mut |meta, at, frame| on(meta, at.bytes(frame)))?;
         if self.xdp.readiness.take_kernel_pending() {
             received = self.receive_via_kernel(budget, received, &mut on)?;
         }

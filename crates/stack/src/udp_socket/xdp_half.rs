@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hairpin_netstack::{SendError, SocketId};
+use hairpin_netstack::{Payload, SendError, SocketId};
 use hairpin_xdp::{Packet, Umem};
 
 use super::frames::{BATCH, SocketFrames};
@@ -48,7 +48,8 @@ impl XdpHalf {
         }
     }
 
-    /// Delivers up to `budget` datagrams that bypassed the kernel.
+    /// Delivers up to `budget` datagrams that bypassed the kernel, each with the position of its
+    /// payload in its frame.
     ///
     /// # Errors
     /// As for [`UdpSocket::receive`].
@@ -56,7 +57,7 @@ impl XdpHalf {
     pub(crate) fn receive(
         &mut self,
         budget: usize,
-        on: &mut impl FnMut(Meta, &[u8]),
+        on: &mut impl FnMut(Meta, Payload, &[u8]),
     ) -> io::Result<Received> {
         self.shared.check()?;
         let mut received = Received { count: 0, drained: self.is_idle() };
@@ -120,7 +121,7 @@ impl XdpHalf {
 
     /// Delivers up to `most` fetched datagrams to the caller. Returns how many.
     #[inline]
-    fn deliver(&mut self, most: usize, on: &mut impl FnMut(Meta, &[u8])) -> usize {
+    fn deliver(&mut self, most: usize, on: &mut impl FnMut(Meta, Payload, &[u8])) -> usize {
         let Self { shared, frames, .. } = self;
         let shared: &SharedState = shared;
         for datagram in frames.received.iter().take(most) {
@@ -136,7 +137,7 @@ impl XdpHalf {
                 stamp: *stamp,
                 via_kernel: false,
             };
-            on(meta, &frame[payload.offset as usize..][..payload.length as usize]);
+            on(meta, *payload, frame);
         }
         frames.delivered
     }

@@ -1,0 +1,138 @@
+//! The functions that execute another program.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use libc::pid_t;
+
+use crate::{guard, process, real};
+
+type Strings = *const *const c_char;
+
+macro_rules! exec {
+    ($($name:ident($($argument:ident: $kind:ty),*);)*) => {$(
+        /// # Safety
+        /// As for exec(3).
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $name($($argument: $kind),*) -> c_int {
+            process::before_exec(true);
+            // SAFETY: the program's arguments.
+            unsafe { real::$name($($argument),*) }
+        }
+    )*};
+}
+
+exec! {
+    execve(path: *const c_char, arguments: Strings, variables: Strings);
+    execv(path: *const c_char, arguments: Strings);
+    execvp(file: *const c_char, arguments: Strings);
+    execvpe(file: *const c_char, arguments: Strings, variables: Strings);
+    fexecve(fd: c_int, arguments: Strings, variables: Strings);
+    execveat(
+        folder: c_int, path: *const c_char, arguments: Strings, variables: Strings, flags: c_int
+    );
+}
+
+macro_rules! spawn {
+    ($($name:ident)*) => {$(
+        /// # Safety
+        /// As for posix_spawn(3).
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $name(
+            process: *mut pid_t,
+            path: *const c_char,
+            actions: *const c_void,
+            attributes: *const c_void,
+            arguments: Strings,
+            variables: Strings,
+        ) -> c_int {
+            process::before_exec(false);
+            // SAFETY: the program's arguments.
+            unsafe { real::$name(process, path, actions, attributes, arguments, variables) }
+        }
+    )*};
+}
+
+spawn!(posix_spawn posix_spawnp);
+
+/// # Safety
+/// As for posix_spawn_file_actions_adddup2(3).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn posix_spawn_file_actions_adddup2(
+    actions: *mut c_void,
+    from: c_int,
+    to: c_int,
+) -> c_int {
+    if let Some(_inside) = guard::enter() {
+        process::share(from, "a spawned program receives the descriptor");
+    }
+    // SAFETY: the program's arguments.
+    unsafe { real::posix_spawn_file_actions_adddup2(actions, from, to) }
+}
+
+/// The functions with a variable number of arguments. Each places the arguments after the first
+/// next to those on the stack, where they are the array that the other functions require.
+#[cfg(target_arch = "x86_64")]
+mod variadic {
+    use super::{Strings, c_char, c_int, execve, execvp, process, real};
+
+    macro_rules! variadic {
+        ($($name:ident => $then:ident;)*) => {$(
+            /// # Safety
+            /// As for exec(3).
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            pub(crate) unsafe extern "C" fn $name(path: *const c_char) -> c_int {
+                std::arch::naked_asm!(
+                    // The return address, then arguments 2 to 6 in front of the others. The stack
+                    // is aligned to 16 bytes at the call, as the ABI requires.
+                    "pop rax",
+                    "push r9",
+                    "push r8",
+                    "push rcx",
+                    "push rdx",
+                    "push rsi",
+                    "mov rsi, rsp",
+                    "push rax",
+                    "call {then}",
+                    "pop rcx",
+                    "add rsp, 40",
+                    "push rcx",
+                    "ret",
+                    then = sym $then,
+                )
+            }
+        )*};
+    }
+
+    variadic! {
+        execl => with_environment;
+        execlp => with_search;
+        execle => with_variables;
+    }
+
+    unsafe extern "C" {
+        static environ: Strings;
+    }
+
+    unsafe extern "C" fn with_environment(path: *const c_char, arguments: Strings) -> c_int {
+        // SAFETY: the program's arguments and environment.
+        unsafe { execve(path, arguments, environ) }
+    }
+
+    unsafe extern "C" fn with_search(file: *const c_char, arguments: Strings) -> c_int {
+        // SAFETY: the program's arguments.
+        unsafe { execvp(file, arguments) }
+    }
+
+    unsafe extern "C" fn with_variables(path: *const c_char, arguments: Strings) -> c_int {
+        process::before_exec(true);
+        // SAFETY: the array ends with null, and the environment follows.
+        unsafe {
+            let mut end = arguments;
+            while !(*end).is_null() {
+                end = end.add(1);
+            }
+            real::execve(path, arguments, *end.add(1).cast::<Strings>())
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Datagrams that have left the stack and wait for a later call, or for the kernel socket.
+
+use std::collections::VecDeque;
+use std::ffi::c_int;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use hairpin_stack::{IpFields, IpHeader, Meta, Stamp, UdpInjector};
+use libc::SOL_SOCKET;
+
+use crate::addresses::option;
+use crate::real;
+use crate::socket::Datagram;
+
+/// A datagram kept in memory of its own.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    source: SocketAddr,
+    destination: Option<IpAddr>,
+    fields: IpFields,
+    stamp: Option<Stamp>,
+    payload: Box<[u8]>,
+}
+
+impl Kept {
+    pub(crate) fn new(meta: Meta, header: IpHeader<'_>, payload: &[u8]) -> Self {
+        let Meta { source, destination, stamp, .. } = meta;
+        Self { source, destination, stamp, fields: header.fields(), payload: payload.into() }
+    }
+
+    pub(crate) fn datagram(&self, dropped: u32) -> Datagram<'_> {
+        let Self { source, destination, fields, stamp, ref payload } = *self;
+        Datagram { source, destination, fields, stamp, dropped, payload }
+    }
+
+    pub(crate) fn length(&self) -> usize {
+        self.payload.len()
+    }
+}
+
+/// The memory that the kernel counts for a datagram, beside its payload: buffer and headers,
+/// rounded up to a size of its allocator.
+const OVERHEAD: u64 = 1_280;
+/// `SO_MEMINFO` of asm-generic/socket.h, and the numbers used in it (`SK_MEMINFO_*`).
+const SO_MEMINFO: c_int = 55;
+const RECEIVED: usize = 0;
+const RECEIVE_BUFFER: usize = 1;
+const DROPS: usize = 8;
+/// The longest wait for injected datagrams: they pass the loopback interface's backlog.
+const ARRIVAL: Duration = Duration::from_millis(10);
+
+/// Moves kept datagrams into the kernel socket, in order, so that any process with its descriptor
+/// receives them. With `all_or_none` the datagrams stay if one cannot be moved or if the socket's
+/// receive buffer has no room for all. Datagrams that stay remain in `kept`.
+pub(crate) fn move_to_kernel(fd: c_int, port: u16, kept: &mut VecDeque<Kept>, all_or_none: bool) {
+    if kept.is_empty() || option(fd, SOL_SOCKET, libc::SO_BINDTOIFINDEX).unwrap_or(0) != 0 {
+        return;
+    }
+    let Some(before) = memory(fd) else { return };
+    let mut free = u64::from(before[RECEIVE_BUFFER].saturating_sub(before[RECEIVED]));
+    let mut moves = 0;
+    for datagram in kept.iter() {
+        let needed = datagram.length() as u64 + OVERHEAD;
+        if needed > free || !can_move(datagram) {
+            break;
+        }
+        free -= needed;
+        moves += 1;
+    }
+    if moves == 0 || all_or_none && moves < kept.len() {
+        return;
+    }
+    let mut bytes = 0;
+    let mut injectors = [None, None];
+    for _ in 0..moves {
+        let Some(first) = kept.front() else { break };
+        let is_ipv4 = first.source.is_ipv4();
+        let place = &mut injectors[usize::from(is_ipv4)];
+        if place.is_none() {
+            *place = UdpInjector::open(is_ipv4).ok();
+        }
+        let Some(to) = first.destination.map(|to| SocketAddr::new(to, port)) else { break };
+        let injected =
+            place.as_ref().map(|it| it.inject(first.source, to, first.fields, &first.payload));
+        if !matches!(injected, Some(Ok(()))) {
+            break;
+        }
+        bytes += first.length() as u64;
+        kept.pop_front();
+    }
+    // Usually they have arrived already.
+    let until = std::time::Instant::now() + ARRIVAL;
+    let wanted = u64::from(before[RECEIVED]) + bytes;
+    while memory(fd).is_some_and(|now| u64::from(now[RECEIVED]) < wanted)
+        && std::time::Instant::now() < until
+    {
+        std::thread::yield_now();
+    }
+}
+
+/// Returns `true` if loopback delivers the datagram to the socket: not to a group, and not a
+/// link-local address of another interface.
+fn can_move(datagram: &Kept) -> bool {
+    datagram.destination.is_some_and(|to| match to {
+        IpAddr::V4(to) => !to.is_multicast() && !to.is_broadcast(),
+        IpAddr::V6(to) => !to.is_multicast() && !to.is_unicast_link_local(),
+    })
+}
+
+/// Returns the datagrams that the kernel socket has dropped.
+pub(crate) fn kernel_drops(fd: c_int) -> u32 {
+    memory(fd).map_or(0, |memory| memory[DROPS])
+}
+
+fn memory(fd: c_int) -> Option<[u32; 9]> {
+    let mut values = [0_u32; 9];
+    let mut length = size_of_val(&values) as libc::socklen_t;
+    let place = values.as_mut_ptr().cast();
+    // SAFETY: the values outlive the call and have the length that is passed.
+    let result = unsafe { real::getsockopt(fd, SOL_SOCKET, SO_MEMINFO, place, &raw mut length) };
+    (result == 0).then_some(values)
+}

@@ -1,0 +1,71 @@
+//! A program sees the same with and without acceleration.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hairpin_testbed::Host;
+
+use crate::peer::with_peer;
+use crate::support::{alone, command, installed, output, testbed};
+
+/// Returns the command of a Python program of this folder.
+pub(crate) fn program(name: &str, peer: SocketAddr, local: IpAddr, accelerated: bool) -> Command {
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+    let mut python = command("/usr/bin/python3", accelerated);
+    // Waits sleep in the kernel; the sockperf test's busy-poll.
+    python.env("HAIRPIN_PROFILE", "safe");
+    python.arg("-u").arg(path);
+    python.args([peer.ip().to_string(), peer.port().to_string(), local.to_string()]);
+    python
+}
+
+fn run(
+    host: &Host,
+    peer: SocketAddr,
+    local: IpAddr,
+    accelerated: bool,
+) -> Result<(String, String), String> {
+    let mut python = program("semantics.py", peer, local, accelerated);
+    // With one family the sockets that request timestamps return to the kernel.
+    python.env("HAIRPIN_TIMESTAMPS", if local.is_ipv4() { "1" } else { "0" });
+    let output = output(host, python);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, error) = (text(&output.stdout), text(&output.stderr));
+    if output.status.success() {
+        return Ok((out, error));
+    }
+    Err(format!("accelerated: {accelerated}, {}\n{out}\n{error}", output.status))
+}
+
+#[test]
+#[ignore = "needs root"]
+fn program_sees_the_same_as_with_the_kernel() {
+    let _alone = alone();
+    if installed("python3").is_none() {
+        return;
+    }
+    let testbed = testbed(1);
+    let [host, other] = testbed.hosts();
+    let pairs: [(IpAddr, IpAddr); 2] = [
+        (host.address().into(), other.address().into()),
+        (host.address_v6().unwrap().into(), other.address_v6().unwrap().into()),
+    ];
+    for (local, peer) in pairs {
+        with_peer(other, peer, |address| {
+            let results = [false, true].map(|it| run(host, address, local, it));
+            let [(kernel, _), (accelerated, log)] =
+                results.map(|it| it.unwrap_or_else(|error| panic!("{error}")));
+            let differences: Vec<_> = kernel
+                .lines()
+                .zip(accelerated.lines())
+                .filter(|(kernel, accelerated)| kernel != accelerated)
+                .collect();
+            assert!(differences.is_empty(), "{differences:#?}\n{log}");
+            assert_eq!(kernel, accelerated);
+            assert!(log.matches("is accelerated").count() > 300, "{log}");
+            let returned = log.contains("SO_TIMESTAMPING without --timestamps");
+            assert_eq!(returned, local.is_ipv6(), "{log}");
+        });
+    }
+}
