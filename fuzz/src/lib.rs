@@ -68,6 +68,11 @@ mod command {
     pub(crate) mod decode;
 }
 
+/// The ends of connections, of the tests of `hairpin-tcp`.
+#[path = "../../crates/tcp/tests/it/host.rs"]
+#[allow(dead_code, clippy::unwrap_used, reason = "its tests use more of it")]
+mod tcp_host;
+
 mod channel;
 mod codec;
 mod exchange_frames;
@@ -103,6 +108,8 @@ pub mod results_file;
 pub mod sbe_schema;
 pub mod stack_memberships;
 pub mod stack_netlink_messages;
+pub mod tcp_operations;
+pub mod tcp_segments;
 pub mod xdp_filter_entries;
 
 pub use codec::Seed;
@@ -158,4 +165,6 @@ targets! {
     xdp_filter_entries
     rds_packet
     rds_socket
+    tcp_segments
+    tcp_operations
 }
