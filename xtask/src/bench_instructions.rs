@@ -61,9 +61,9 @@ impl Bench {
     /// Returns the package of the benchmark.
     const fn package(self) -> &'static str {
         match self {
-            Self::HotPath | Self::Markets => "hairpin",
+            Self::HotPath | Self::Markets => "hairpin-cli",
             Self::Handler => "hairpin-order-entry",
-            Self::Turn => "hairpin-sdk",
+            Self::Turn => "hairpin",
         }
     }
 

@@ -70,7 +70,10 @@ impl RuleMutant<'_> {
         let folder = self.folder();
         let tests = root.join("crates").join(&folder).join("tests/it");
         let is_integration = tests.is_dir() && contains(&tests, &format!("fn {}(", self.name()))?;
-        let package = if folder == "hairpin" { folder } else { format!("hairpin-{folder}") };
+        let package = match &*folder {
+            "hairpin" => "hairpin-cli".to_owned(),
+            _ => format!("hairpin-{folder}"),
+        };
         Ok(Target { package, is_integration })
     }
 }

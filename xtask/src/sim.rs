@@ -98,11 +98,15 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     };
     let seeds = arguments.seeds.unwrap_or(default);
     let [package, test, only] = match name {
-        Name::T2t => ["hairpin", "simulation", "messages_are_lost_only_through_faults"],
-        Name::Feed => ["hairpin", "feed_simulation", "synchronized_books_equal_published_books"],
-        Name::Order => {
-            ["hairpin", "order_simulation", "messages_are_delivered_once_and_orders_accounted_for"]
+        Name::T2t => ["hairpin-cli", "simulation", "messages_are_lost_only_through_faults"],
+        Name::Feed => {
+            ["hairpin-cli", "feed_simulation", "synchronized_books_equal_published_books"]
         }
+        Name::Order => [
+            "hairpin-cli",
+            "order_simulation",
+            "messages_are_delivered_once_and_orders_accounted_for",
+        ],
         Name::Rds => ["hairpin-rds", "it", "simulation::messages_are_delivered_once_and_in_order"],
         Name::Tcp => ["hairpin-tcp", "it", "simulation::bytes_arrive_once_and_in_order"],
     };
@@ -120,7 +124,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 
 /// Runs the test that kills a process of a trader `kills` times.
 fn kill(workspace: &Workspace, kills: u64) -> Result<()> {
-    let test = ["test", "--package", "hairpin", "--test", "order_deaths", "--"];
+    let test = ["test", "--package", "hairpin-cli", "--test", "order_deaths", "--"];
     let only = "killed_trader_messages_are_applied_once_or_reported";
     let rest = ["--exact", only, "--nocapture"];
     let mut command = cargo(&workspace.root, test.into_iter().chain(rest));

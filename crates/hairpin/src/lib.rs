@@ -29,7 +29,7 @@
 //! The program is one call:
 //!
 //! ```no_run
-//! let status: std::process::ExitCode = hairpin::run();
+//! let status: std::process::ExitCode = hairpin_cli::run();
 //! ```
 #![forbid(unsafe_code)]
 

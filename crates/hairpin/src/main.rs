@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    hairpin::run()
+    hairpin_cli::run()
 }

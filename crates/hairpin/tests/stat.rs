@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! HAIRPIN_STAT_ROUNDS=15 HAIRPIN_STAT_SAMPLES=20000 \
-//!     cargo test --release -p hairpin --test stat -- --nocapture watching_overhead_is_printed
+//!     cargo test --release -p hairpin-cli --test stat -- --nocapture watching_overhead_is_printed
 //! ```
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 

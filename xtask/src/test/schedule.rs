@@ -26,7 +26,7 @@ struct Alone {
 
 const ALONE: &[Alone] = &[
     Alone {
-        program: "hairpin tests/it",
+        program: "hairpin-cli tests/it",
         modules: &[
             "bench::",
             "bench_feed::",
@@ -50,8 +50,8 @@ const ALONE: &[Alone] = &[
 /// The longest of the programs that run side by side, so that none of them is left for the end.
 const SLOWEST: &[&str] = &[
     "hairpin-stack tests/it",
-    "hairpin tests/it",
-    "hairpin tests/feed_simulation",
+    "hairpin-cli tests/it",
+    "hairpin-cli tests/feed_simulation",
     "hairpin-xdp tests/process",
     "hairpin-measure tests/it",
 ];
@@ -138,7 +138,11 @@ mod tests {
         let alone = ALONE.iter().map(|it| (&it.program, it.modules));
         for (program, modules) in whole.chain(alone) {
             let (package, target) = program.split_once(' ').expect("package and target");
-            let folder = package.strip_prefix("hairpin-").unwrap_or(package);
+            let folder = match package {
+                "hairpin-cli" => "hairpin",
+                "hairpin" => "sdk",
+                _ => package.strip_prefix("hairpin-").unwrap_or(package),
+            };
             let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../crates")).join(folder);
             let file = path.join(target);
             let is_file = file.with_extension("rs").exists();
@@ -152,7 +156,7 @@ mod tests {
 
     #[test]
     fn tests_run_either_side_by_side_or_alone() {
-        let Shares { side_by_side, alone } = divide("hairpin tests/it");
+        let Shares { side_by_side, alone } = divide("hairpin-cli tests/it");
         let alone = alone.expect("benchmarks run alone");
         assert!(alone.contains(&"t2t::"));
         let skipped = alone.iter().flat_map(|module| ["--skip", module]).collect();

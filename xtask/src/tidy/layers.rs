@@ -112,7 +112,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
             find(format!("the package in {folder} has the name {}", member.name));
         }
         for dependency in member.dependencies.iter().filter(|d| d.path.is_some()) {
-            let used = dependency.name.strip_prefix("hairpin-").unwrap_or(&dependency.name);
+            let used = used_folder(&dependency.name);
             if let Some(what) = violation(rule, used, dependency.kind) {
                 find(what);
             }
@@ -136,11 +136,23 @@ fn folder_name(manifest: &str) -> &str {
     manifest.rsplit('/').nth(1).unwrap_or(manifest)
 }
 
-/// Returns the package name for a folder: `hairpin-<folder>`, except for the two commands.
+/// Returns the package name for a folder: `hairpin-<folder>`, except for the two commands and the
+/// facade.
 fn package_name(folder: &str) -> String {
     match folder {
-        "hairpin" | "xtask" => folder.to_string(),
+        "hairpin" => "hairpin-cli".to_string(),
+        "sdk" => "hairpin".to_string(),
+        "xtask" => folder.to_string(),
         _ => format!("hairpin-{folder}"),
+    }
+}
+
+/// Returns the folder of a package, the inverse of [`package_name`].
+fn used_folder(package: &str) -> &str {
+    match package {
+        "hairpin-cli" => "hairpin",
+        "hairpin" => "sdk",
+        _ => package.strip_prefix("hairpin-").unwrap_or(package),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The hot path without sockets: packet to callback, and tick to order bytes.
 //!
-//! `cargo bench --package hairpin` times it. `cargo xtask bench-instructions` runs the same code
-//! under callgrind, one case after the other: `hot_path --count CASE`.
+//! `cargo bench --package hairpin-cli` times it. `cargo xtask bench-instructions` runs the same
+//! code under callgrind, one case after the other: `hot_path --count CASE`.
 #![allow(clippy::expect_used, reason = "a benchmark may fail by panicking")]
 
 mod case;

@@ -1,7 +1,7 @@
 //! Price books of 10 to 100,000 instruments, without sockets: packet to callback.
 //!
-//! `cargo bench --package hairpin` times it, markets of 100,000 active instruments a second time
-//! with huge pages ([`pages`]). `cargo xtask bench-instructions` runs the same code under
+//! `cargo bench --package hairpin-cli` times it, markets of 100,000 active instruments a second
+//! time with huge pages ([`pages`]). `cargo xtask bench-instructions` runs the same code under
 //! callgrind, one market after the other: `markets --count MARKET`.
 #![allow(clippy::expect_used, reason = "a benchmark may fail by panicking")]
 

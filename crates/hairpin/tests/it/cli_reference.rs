@@ -1,7 +1,7 @@
 //! `docs/reference/cli.md` contains the help of every command.
 //!
 //! After a change of the help, write the page again with
-//! `HAIRPIN_UPDATE_DOCS=1 cargo test -p hairpin --test it cli_reference`.
+//! `HAIRPIN_UPDATE_DOCS=1 cargo test -p hairpin-cli --test it cli_reference`.
 
 use std::env;
 use std::fmt::Write as _;
@@ -68,7 +68,7 @@ fn page_matches_help_of_every_command() {
     assert!(
         present == page,
         "docs/reference/cli.md differs from the help at line {}: write the page with \
-         {UPDATE}=1 cargo test -p hairpin --test it cli_reference",
+         {UPDATE}=1 cargo test -p hairpin-cli --test it cli_reference",
         same + 1
     );
 }
