@@ -32,7 +32,8 @@ impl Transport {
 /// The place of the XDP filter in the kernel.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum XdpMode {
-    /// Generic on a veth; elsewhere native where the driver supports it, else generic
+    /// On a veth generic, with TCP native; elsewhere native where the driver supports it, else
+    /// generic
     #[default]
     Auto,
     /// After the driver
@@ -66,12 +67,21 @@ pub(crate) struct TransportArgs {
     /// With --transport xdp, fail if packets would have to fall back to the kernel
     #[arg(long)]
     pub(crate) strict: bool,
+
+    /// `true` if connections are among the traffic.
+    #[arg(skip)]
+    tcp: bool,
 }
 
 impl TransportArgs {
     /// Returns arguments for AF_XDP without fallback.
     pub(crate) fn xdp(xdp_mode: Option<XdpMode>) -> Self {
-        Self { transport: Transport::Xdp, xdp_mode, strict: true }
+        Self { transport: Transport::Xdp, xdp_mode, strict: true, tcp: false }
+    }
+
+    /// Returns the arguments of a command that carries TCP connections.
+    pub(crate) const fn for_tcp(self) -> Self {
+        Self { tcp: true, ..self }
     }
 
     /// Checks for arguments that require AF_XDP.
@@ -98,7 +108,8 @@ impl TransportArgs {
     pub(crate) fn stack_settings(&self) -> StackSettings {
         let mode = self.xdp_mode.unwrap_or_default().into();
         let interface = InterfaceSettings { mode, ..InterfaceSettings::default() };
-        StackSettings { interface, strict: self.strict, ..StackSettings::default() }
+        let Self { strict, tcp, .. } = *self;
+        StackSettings { interface, strict, tcp, ..StackSettings::default() }
     }
 
     /// Like [`check`](Self::check), for a command that runs on the named interface.

@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let signals = Signals::take_as_child()?;
     let clock = Clock::new();
     let datapath = OpenTransport::open_at(
-        &setup.transport,
+        &setup.transport.for_tcp(),
         setup.interface,
         BufferSize::Default,
         ReceiveStamps::Off,

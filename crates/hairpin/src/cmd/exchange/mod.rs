@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     let core: Vec<usize> = setup.core.into_iter().collect();
     let checks = HostChecks::start(&clock, &core)?;
     let datapath = OpenTransport::open(
-        &setup.transport,
+        &setup.transport.for_tcp(),
         &arguments.interface,
         BufferSize::Default,
         ReceiveStamps::Off,

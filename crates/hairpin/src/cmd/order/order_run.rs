@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
     let script = script.map(|path| Input::script(path, &settings)).transpose()?;
     let interface = arguments.interface.as_deref().unwrap_or_default();
     let transport = OpenTransport::open(
-        &arguments.transport,
+        &arguments.transport.for_tcp(),
         interface,
         BufferSize::Default,
         ReceiveStamps::Off,

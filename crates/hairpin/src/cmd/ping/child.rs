@@ -76,9 +76,10 @@ impl Round<'_> {
         clock: Clock,
         open: impl FnOnce(&PingSetup, &Transport) -> Result<Vec<L>>,
     ) -> Result<PingOutcome> {
-        let PingSetup { transport, device, .. } = self.setup;
+        let PingSetup { transport, device, protocol, .. } = self.setup;
+        let transport = if *protocol == Protocol::Tcp { transport.for_tcp() } else { *transport };
         let datapath =
-            OpenTransport::open(transport, device, BufferSize::Default, ReceiveStamps::Off)?;
+            OpenTransport::open(&transport, device, BufferSize::Default, ReceiveStamps::Off)?;
         let lines = open(self.setup, datapath.transport())?;
         datapath.print_notices();
         self.run(lines, clock)

@@ -119,7 +119,7 @@ fn serve(
             finish(server, title, PongReady::new(address), listening, stop_requested, flooded)
         }
         Protocol::Tcp => {
-            let datapath = open_transport(&setup.transport, &setup.device)?;
+            let datapath = open_transport(&setup.transport.for_tcp(), &setup.device)?;
             let listener = TcpListener::bind_with(datapath.transport(), address)?;
             let at = PongReady::new(listener.local_address());
             let server =

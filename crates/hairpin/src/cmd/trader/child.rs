@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
     let began_ns = t2t_setup::monotonic_ns();
     let addresses = setup.market_data.addresses(setup.interface, &setup.sources);
     let transport = OpenTransport::open_at(
-        &setup.trader.transport,
+        &setup.trader.transport.for_tcp(),
         setup.interface,
         BufferSize::Large,
         ReceiveStamps::Off,

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &TraderArgs) -> Result<ExitCode> {
     };
     let signals = Signals::take()?;
     let transport = OpenTransport::open(
-        &setup.transport,
+        &setup.transport.for_tcp(),
         &arguments.interface,
         BufferSize::Large,
         ReceiveStamps::Off,

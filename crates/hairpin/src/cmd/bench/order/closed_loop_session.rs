@@ -72,7 +72,7 @@ pub(super) fn session_settings(setup: &ClientSetup) -> Result<SessionSettings> {
 /// Those of the stack.
 pub(super) fn client_datapath(setup: &ClientSetup) -> Result<OpenTransport> {
     OpenTransport::open_at(
-        &setup.transport,
+        &setup.transport.for_tcp(),
         setup.interface,
         BufferSize::Default,
         ReceiveStamps::Off,

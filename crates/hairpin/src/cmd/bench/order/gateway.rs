@@ -64,7 +64,12 @@ fn exchange(setup: &GatewaySetup, stop_requested: &dyn Fn() -> bool) -> Result<(
 
 fn datapath(setup: &GatewaySetup) -> Result<OpenTransport> {
     let address = *setup.address.ip();
-    OpenTransport::open_at(&setup.transport, address, BufferSize::Default, ReceiveStamps::Off)
+    OpenTransport::open_at(
+        &setup.transport.for_tcp(),
+        address,
+        BufferSize::Default,
+        ReceiveStamps::Off,
+    )
 }
 
 /// The exchange inside the run loop; it spins.
