@@ -153,9 +153,14 @@ pub(crate) fn expect_binding(fd: c_int, domain: c_int, kind: c_int) {
 ///
 /// The caller is inside the library.
 pub(crate) fn adopt(fd: c_int) {
+    try_adopt(fd);
+    // Only now: until then, a thread that begins to wait must notice the adoption.
     if let Some(slot) = slots::find(fd) {
         slot.end_candidacy();
     }
+}
+
+fn try_adopt(fd: c_int) {
     if settings().interfaces.is_empty() || !is_udp(fd) {
         return;
     }
