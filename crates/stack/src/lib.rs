@@ -140,5 +140,5 @@ pub use poller::Poller;
 pub use raw_frames::RawFrames;
 pub use settings::{SocketOptions, StackSettings};
 pub use stack::Stack;
-pub use tcp::{TakeoverError, TcpCounters, TcpSocket};
+pub use tcp::{TakeoverError, TcpCounters, TcpReceived, TcpSocket};
 pub use udp_socket::{Meta, Received, UdpSocket};

@@ -60,11 +60,14 @@ pub enum FallbackReason {
     TooLong,
     /// The filter is full.
     FilterFull,
+    /// The connection uses something that only the kernel implements.
+    Feature(&'static str),
 }
 
 impl fmt::Display for FallbackReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Feature(feature) => return write!(f, "the connection uses {feature}"),
             Self::OtherInterface => "the path is on another interface",
             Self::OtherPeer => "the socket is connected to another peer",
             Self::ThisHost => "the destination is this host",

@@ -225,6 +225,14 @@ impl Epoll {
         check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, &raw mut event) })
     }
 
+    /// Changes the events of a descriptor that was added.
+    pub(crate) fn modify(&self, fd: BorrowedFd<'_>, events: i32, token: u64) -> io::Result<()> {
+        let mut event = libc::epoll_event { events: events as u32, u64: token };
+        let (epoll, fd) = (self.0.as_raw_fd(), fd.as_raw_fd());
+        // SAFETY: the event outlives the call.
+        check(unsafe { libc::epoll_ctl(epoll, libc::EPOLL_CTL_MOD, fd, &raw mut event) })
+    }
+
     /// Adds or removes the AF_XDP sockets. While one is added, the kernel processes a wakeup for
     /// each frame, whether or not a thread waits. On a veth in native mode that is a fifth of the
     /// cost of a frame.

@@ -161,11 +161,11 @@ impl Stack {
         RawFrames::from_stack(&self.owner, ether_type)
     }
 
-    /// Adopts a connected TCP socket of the kernel. Its traffic bypasses the kernel after
-    /// [`TcpSocket::take_over`].
+    /// Adopts a TCP socket of the kernel, connected or connecting. Its traffic bypasses the kernel
+    /// after [`TcpSocket::take_over`].
     ///
     /// # Errors
-    /// The kernel's, if the socket is not connected or no descriptor is left.
+    /// The kernel's, if no descriptor is left.
     pub fn adopt_tcp(&self, stream: TcpStream) -> io::Result<TcpSocket> {
         TcpSocket::new(&self.owner, stream)
     }

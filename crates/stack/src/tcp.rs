@@ -6,7 +6,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `socket.rs` | [`TcpSocket`]: receive, send, over AF_XDP or the kernel |
+//! | `socket.rs`, `socket/` | [`TcpSocket`]: receive, send, wait, over AF_XDP or the kernel |
 //! | `takeover.rs`, `handback.rs` | the two transitions |
 //! | `bypass.rs` | a connection taken over: frames in and out |
 //! | `kernel_socket.rs` | `TCP_REPAIR` and the other options of the kernel's socket |
@@ -24,7 +24,7 @@ mod table;
 mod takeover;
 
 pub(crate) use flow_table::{FlowKey, FlowTable};
-pub use socket::TcpSocket;
+pub use socket::{TcpReceived, TcpSocket};
 pub use table::TcpCounters;
 pub(crate) use table::TcpTable;
 pub use takeover::TakeoverError;

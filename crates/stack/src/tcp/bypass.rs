@@ -163,6 +163,12 @@ impl Bypass {
         }
     }
 
+    /// Stores bytes to send, as many as fit. Returns their number.
+    pub(super) fn queue(&mut self, now: Instant, bytes: &[u8]) -> usize {
+        let mut rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
+        self.connection.queue(now, &mut rings, bytes)
+    }
+
     /// Sends the segments that are due.
     ///
     /// # Errors

@@ -1,9 +1,11 @@
 //! A TCP socket whose data bypass the kernel while its connection is taken over.
 
+mod wait;
+
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -14,9 +16,10 @@ use super::bypass::Bypass;
 use super::kernel_socket::KernelSocket;
 use super::now;
 use super::takeover::{self, TakeoverError};
-use crate::readiness::Readiness;
+use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, SharedState};
 use crate::watcher::FIRST_SOCKET_TOKEN;
+use wait::Watched;
 
 /// The size of a read while the connection is the kernel's.
 const READ: usize = 64 << 10;
@@ -24,7 +27,7 @@ const READ: usize = 64 << 10;
 /// Tokens of the watcher, apart from those of UDP sockets, which count up from the first.
 static TOKENS: AtomicU64 = AtomicU64::new(FIRST_SOCKET_TOKEN | 1 << 63);
 
-/// A connected TCP socket. Its data take the kernel's path, or bypass the kernel after
+/// A TCP socket of the kernel, connected or connecting. Its data take the kernel's path, or bypass the kernel after
 /// [`take_over`](Self::take_over) until [`hand_back`](Self::hand_back).
 ///
 /// The connection is handed back by itself when it needs the kernel: the peer closes or resets it,
@@ -44,6 +47,8 @@ pub struct TcpSocket {
 pub(super) struct SocketState {
     stream: TcpStream,
     readiness: Arc<Readiness>,
+    /// The kernel's socket, the readiness and, while a thread may wait, the rings.
+    epoll: Epoll,
     token: u64,
     inner: Mutex<Inner>,
 }
@@ -51,6 +56,7 @@ pub(super) struct SocketState {
 #[derive(Debug)]
 struct Inner {
     bypass: Option<Box<Bypass>>,
+    watched: Watched,
     polled_at: Instant,
     last_handback: Option<Handback>,
     /// The error of a handback by the stack's thread.
@@ -65,29 +71,61 @@ enum Handback {
     Abandoned,
 }
 
-/// Passes bytes on, and counts them.
+/// The result of [`TcpSocket::receive_chunks`].
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct TcpReceived {
+    /// The number of chunks passed on.
+    pub chunks: usize,
+    /// `true` if nothing was left afterwards.
+    pub drained: bool,
+    /// `true` at the end of the stream.
+    pub closed: bool,
+    /// `true` if the connection is the kernel's.
+    pub is_kernel: bool,
+}
+
+/// Passes bytes on in chunks, and counts them.
 struct Reader<F> {
     read: F,
+    chunk_max: usize,
+    /// The number of chunks that may still be passed on.
+    budget: usize,
     count: usize,
+}
+
+impl<F: FnMut(&[u8])> Reader<F> {
+    fn new(read: F) -> Self {
+        Self { read, chunk_max: usize::MAX, budget: usize::MAX, count: 0 }
+    }
 }
 
 impl<F: FnMut(&[u8])> Listener for Reader<F> {
     #[inline]
     fn on_data(&mut self, _: Instant, bytes: &[u8]) -> usize {
-        self.count += bytes.len();
-        (self.read)(bytes);
-        bytes.len()
+        let mut taken = 0;
+        while taken < bytes.len() && self.budget > 0 {
+            let rest = &bytes[taken..];
+            let chunk = &rest[..rest.len().min(self.chunk_max)];
+            (self.read)(chunk);
+            self.budget -= 1;
+            taken += chunk.len();
+        }
+        self.count += taken;
+        taken
     }
 }
 
 impl TcpSocket {
     pub(crate) fn new(owner: &Arc<Owner>, stream: TcpStream) -> io::Result<Self> {
-        stream.peer_addr()?;
         let readiness = Arc::new(Readiness::new()?);
         readiness.set_has_waiters(false);
         let token = TOKENS.fetch_add(1, Ordering::Relaxed);
-        let inner = Inner { bypass: None, polled_at: now(), last_handback: None, error: None };
-        let state = SocketState { stream, readiness, token, inner: Mutex::new(inner) };
+        let (epoll, watched) = (Epoll::new()?, Watched::default());
+        epoll.add(stream.as_fd(), watched.kernel_events, 0)?;
+        epoll.add_readiness(&readiness, 0)?;
+        let (bypass, last_handback, error) = (None, None, None);
+        let inner = Inner { bypass, watched, polled_at: now(), last_handback, error };
+        let state = SocketState { stream, readiness, epoll, token, inner: Mutex::new(inner) };
         let buffer = vec![0; READ].into_boxed_slice();
         Ok(Self { owner: Arc::clone(owner), state: Arc::new(state), buffer })
     }
@@ -118,6 +156,7 @@ impl TcpSocket {
         self.state.watch(&self.owner)?;
         // Late segments; later ones are reported by the watcher.
         bypass.read_kernel(&self.owner, socket, now(), &mut ());
+        self.state.update_watched(&self.owner, &mut inner)?;
         drop(inner);
         self.owner.tcp.add(&self.state);
         if self.owner.tcp.counters().bypassing == 1 {
@@ -152,38 +191,92 @@ impl TcpSocket {
     /// `WouldBlock` if nothing has arrived; otherwise the kernel's.
     #[inline]
     pub fn receive(&mut self, read: impl FnMut(&[u8])) -> io::Result<usize> {
-        let mut inner = self.state.inner();
-        let mut reader = Reader { read, count: 0 };
-        if let Some(bypass) = inner.bypass.as_deref_mut() {
-            let time = now();
-            let socket = self.state.kernel();
-            let Bypass { connection, send_ring, receive_ring, .. } = &mut *bypass;
-            if connection.unread_length() > 0 {
-                let rings = Rings { send: send_ring, receive: receive_ring };
-                connection.receive(&rings, |bytes| reader.on_data(time, bytes));
+        let mut reader = Reader::new(read);
+        match self.receive_via_xdp(&mut reader)? {
+            Some(_) if reader.count > 0 => Ok(reader.count),
+            Some(_) => Err(would_block()),
+            None => {
+                let count = self.receive_via_kernel(&mut reader)?.ok_or_else(would_block)?;
+                if count > 0 {
+                    self.resume();
+                }
+                Ok(count)
             }
-            bypass.poll(&self.owner, socket, &self.state.readiness, time, &mut reader)?;
-            let action = bypass.connection.poll_action();
-            inner.polled_at = time;
-            if let Some(Action::HandBack(reason)) = action {
-                let cause = Handback::Connection(reason);
-                self.state.hand_back(&self.owner, &mut inner, cause)?;
-            }
-            return if reader.count > 0 { Ok(reader.count) } else { Err(would_block()) };
         }
-        drop(inner);
-        self.receive_via_kernel(&mut reader)
     }
 
+    /// Passes what has arrived to `read` in at most `budget` chunks of at most `chunk_max` bytes,
+    /// in order. Bytes of the connection's next segments are still in their frames. While the
+    /// connection is the kernel's, at most one chunk is read.
+    ///
+    /// # Errors
+    /// The kernel's.
+    #[inline]
+    pub fn receive_chunks(
+        &mut self,
+        budget: usize,
+        chunk_max: usize,
+        read: impl FnMut(&[u8]),
+    ) -> io::Result<TcpReceived> {
+        let chunk_max = chunk_max.max(1);
+        let mut reader = Reader { read, chunk_max, budget, count: 0 };
+        if let Some(drained) = self.receive_via_xdp(&mut reader)? {
+            let chunks = budget - reader.budget;
+            return Ok(TcpReceived { chunks, drained, closed: false, is_kernel: false });
+        }
+        let count = if budget > 0 { self.receive_via_kernel(&mut reader)? } else { None };
+        let drained = count.is_none_or(|count| count < chunk_max.min(READ));
+        let (chunks, closed) = (budget - reader.budget, count == Some(0));
+        Ok(TcpReceived { chunks, drained, closed, is_kernel: true })
+    }
+
+    /// Receives over AF_XDP. Returns `true` if nothing is left, and `None` if the connection is the
+    /// kernel's.
+    #[inline]
+    fn receive_via_xdp<F: FnMut(&[u8])>(
+        &mut self,
+        reader: &mut Reader<F>,
+    ) -> io::Result<Option<bool>> {
+        let mut inner = self.state.inner();
+        let Some(bypass) = inner.bypass.as_deref_mut() else { return Ok(None) };
+        let time = now();
+        let socket = self.state.kernel();
+        let Bypass { connection, send_ring, receive_ring, .. } = &mut *bypass;
+        if connection.unread_length() > 0 {
+            let rings = Rings { send: send_ring, receive: receive_ring };
+            connection.receive(&rings, |bytes| reader.on_data(time, bytes));
+        }
+        bypass.poll(&self.owner, socket, &self.state.readiness, time, reader)?;
+        let action = bypass.connection.poll_action();
+        let is_left = bypass.connection.unread_length() > 0;
+        inner.polled_at = time;
+        if let Some(Action::HandBack(reason)) = action {
+            let cause = Handback::Connection(reason);
+            self.state.hand_back(&self.owner, &mut inner, cause)?;
+            return Ok(Some(false));
+        }
+        let readiness = &self.state.readiness;
+        if is_left {
+            readiness.signal();
+        }
+        Ok(Some(!is_left && !readiness.has_frames() && self.owner.rings_are_idle()))
+    }
+
+    /// Receives through the kernel. Returns the number of bytes, 0 at the end of the stream, and
+    /// `None` if nothing has arrived.
     #[cold]
-    fn receive_via_kernel(&mut self, reader: &mut impl Listener) -> io::Result<usize> {
+    fn receive_via_kernel<F: FnMut(&[u8])>(
+        &mut self,
+        reader: &mut Reader<F>,
+    ) -> io::Result<Option<usize>> {
         if let Some(error) = self.state.inner().error.take() {
             return Err(error);
         }
-        let count = self.state.kernel().read(&mut self.buffer)?.ok_or_else(would_block)?;
-        if count > 0 {
+        self.state.clear_retired();
+        let length = reader.chunk_max.min(READ);
+        let count = self.state.kernel().read(&mut self.buffer[..length])?;
+        if let Some(count) = count.filter(|count| *count > 0) {
             reader.on_data(Instant::ZERO, &self.buffer[..count]);
-            self.resume();
         }
         Ok(count)
     }
@@ -204,14 +297,34 @@ impl TcpSocket {
         let mut inner = self.state.inner();
         if let Some(bypass) = inner.bypass.as_deref_mut() {
             let time = now();
-            let Bypass { connection, send_ring, receive_ring, .. } = &mut *bypass;
-            let mut rings = Rings { send: send_ring, receive: receive_ring };
-            let count = connection.queue(time, &mut rings, bytes);
+            let mut count = bypass.queue(time, bytes);
+            if count == 0 && !bytes.is_empty() {
+                // Acknowledgments that have arrived make room.
+                let socket = self.state.kernel();
+                bypass.poll(&self.owner, socket, &self.state.readiness, time, &mut ())?;
+                count = bypass.queue(time, bytes);
+            }
             bypass.transmit(&self.owner, time)?;
+            let (action, unread) =
+                (bypass.connection.poll_action(), bypass.connection.unread_length());
             inner.polled_at = time;
-            return if count > 0 || bytes.is_empty() { Ok(count) } else { Err(would_block()) };
+            if unread > 0 {
+                self.state.readiness.signal();
+            }
+            match action {
+                Some(Action::HandBack(reason)) => {
+                    let cause = Handback::Connection(reason);
+                    self.state.hand_back(&self.owner, &mut inner, cause)?;
+                    if count > 0 {
+                        return Ok(count);
+                    }
+                }
+                None if count > 0 || bytes.is_empty() => return Ok(count),
+                None => return Err(would_block()),
+            }
         }
         drop(inner);
+        self.state.clear_retired();
         let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
         socket2::SockRef::from(&self.state.stream).send_with_flags(bytes, flags)
     }
@@ -322,6 +435,8 @@ impl SocketState {
         };
         self.unwatch(shared);
         let result = bypass.hand_back(shared, self.kernel(), &self.readiness, reason);
+        self.readiness.clear();
+        let result = result.and(self.update_watched(shared, inner));
         shared.tcp.remove(self);
         shared.tcp.release();
         shared.tcp.count_handback();
@@ -353,7 +468,10 @@ impl SocketState {
         let cause = match bypass.connection.poll_action() {
             Some(Action::HandBack(reason)) => Handback::Connection(reason),
             None if since >= abandoned => Handback::Abandoned,
-            None => return false,
+            None => {
+                self.signal_waiter(&inner);
+                return false;
+            }
         };
         if let Err(error) = self.hand_back(shared, &mut inner, cause) {
             inner.error = Some(error);
@@ -370,13 +488,6 @@ impl Drop for TcpSocket {
     fn drop(&mut self) {
         // There is no caller to report a failure to.
         let _ = self.hand_back();
-    }
-}
-
-/// The kernel's socket.
-impl AsFd for TcpSocket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.state.stream.as_fd()
     }
 }
 

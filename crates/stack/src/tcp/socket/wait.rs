@@ -1,0 +1,126 @@
+//! Waiting for a connection.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use super::{Inner, SocketState, TcpSocket};
+use crate::stack::SharedState;
+
+/// The events of the kernel's socket if its owner waits for bytes.
+const INPUT: i32 = libc::EPOLLIN | libc::EPOLLRDHUP;
+
+/// The descriptors that a waiting owner is notified of.
+#[derive(Debug)]
+pub(super) struct Watched {
+    readable: bool,
+    writable: bool,
+    /// `true` while the rings are watched.
+    rings: bool,
+    /// The events of the kernel's socket.
+    pub(super) kernel_events: i32,
+}
+
+impl Default for Watched {
+    fn default() -> Self {
+        Self { readable: true, writable: false, rings: false, kernel_events: INPUT }
+    }
+}
+
+impl TcpSocket {
+    /// Waits until bytes may be pending, `timeout` has passed (rounded up to milliseconds), or a
+    /// signal arrives. Returns `true` if bytes may be pending. `None` waits without limit.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
+        self.set_spinning(false);
+        if self.state.may_have_input(&self.owner) {
+            return Ok(true);
+        }
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
+        Ok(!self.state.epoll.wait(&mut events, timeout)?.is_empty())
+    }
+
+    /// Enables or disables spinning, which is enabled at first. While a socket spins, its
+    /// descriptor may not become readable.
+    pub fn set_spinning(&mut self, spinning: bool) {
+        if spinning != self.state.readiness.has_waiters() {
+            return;
+        }
+        let mut inner = self.state.inner();
+        self.state.readiness.set_has_waiters(!spinning);
+        // On failure the rings stay as they are. Another thread then makes progress later.
+        let _ = self.state.update_watched(&self.owner, &mut inner);
+    }
+
+    /// Sets when the descriptor becomes readable: when bytes may be pending, when bytes may be
+    /// sent, or both. At first: when bytes may be pending.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_interest(&self, readable: bool, writable: bool) -> io::Result<()> {
+        let mut inner = self.state.inner();
+        if (inner.watched.readable, inner.watched.writable) == (readable, writable) {
+            return Ok(());
+        }
+        (inner.watched.readable, inner.watched.writable) = (readable, writable);
+        self.state.update_watched(&self.owner, &mut inner)
+    }
+}
+
+impl SocketState {
+    fn may_have_input(&self, shared: &SharedState) -> bool {
+        let inner = self.inner();
+        let unread = |bypass: &super::Bypass| bypass.connection.unread_length() > 0;
+        inner.error.is_some()
+            || inner.bypass.as_deref().is_some_and(|bypass| {
+                unread(bypass) || self.readiness.has_frames() || !shared.rings_are_idle()
+            })
+    }
+
+    /// Adapts the watched descriptors after a takeover, a handback or a change of interest.
+    pub(super) fn update_watched(&self, shared: &SharedState, inner: &mut Inner) -> io::Result<()> {
+        let bypasses = inner.bypass.is_some();
+        let watched = &mut inner.watched;
+        let rings = bypasses && self.readiness.has_waiters();
+        if rings != watched.rings {
+            self.epoll.watch(shared.data_plane().interface.sockets(), rings)?;
+            watched.rings = rings;
+        }
+        // While the connection bypasses the kernel, its socket accepts bytes at any time.
+        let output = if watched.writable && !bypasses { libc::EPOLLOUT } else { 0 };
+        let events = if watched.readable { INPUT | output } else { output };
+        if events != watched.kernel_events {
+            self.epoll.modify(self.stream.as_fd(), events, 0)?;
+            watched.kernel_events = events;
+        }
+        self.signal_waiter(inner);
+        Ok(())
+    }
+
+    /// Clears the signal of frames that arrived after a handback. They are presented to the kernel.
+    pub(super) fn clear_retired(&self) {
+        if self.readiness.has_frames() {
+            self.readiness.clear();
+        }
+    }
+
+    /// Signals the owner that bytes are stored, or that bytes may be sent.
+    pub(super) fn signal_waiter(&self, inner: &Inner) {
+        let Some(bypass) = inner.bypass.as_deref() else { return };
+        let Inner { watched, .. } = inner;
+        let has_input = watched.readable && bypass.connection.unread_length() > 0;
+        let has_room = watched.writable && bypass.connection.room() > 0;
+        if self.readiness.has_waiters() && (has_input || has_room) {
+            self.readiness.signal();
+        }
+    }
+}
+
+/// Readable when the connection is ready for the interest of its owner, unless the socket spins.
+impl AsFd for TcpSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.state.epoll.as_fd()
+    }
+}
