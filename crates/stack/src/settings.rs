@@ -14,6 +14,8 @@ pub struct StackSettings {
     /// Skips checksum validation of received frames. `None`: only on a veth, whose kernel peer
     /// leaves checksums incomplete.
     pub trusts_checksums: Option<bool>,
+    /// Called first in each thread that the stack starts. Signals are blocked there.
+    pub on_thread_start: Option<fn()>,
 }
 
 impl Default for StackSettings {
@@ -23,6 +25,7 @@ impl Default for StackSettings {
             sockets: 1_024,
             strict: false,
             trusts_checksums: None,
+            on_thread_start: None,
         }
     }
 }

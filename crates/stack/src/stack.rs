@@ -131,7 +131,7 @@ impl Stack {
             event_source,
             tcp: TcpTable::new(trusts_checksums),
         });
-        let watcher = Some(watcher::spawn(&shared)?);
+        let watcher = Some(watcher::spawn(&shared, settings.on_thread_start)?);
         Ok(Self { owner: Arc::new(Owner { shared, watcher }) })
     }
 

@@ -83,7 +83,10 @@ impl EventSource {
 }
 
 /// Starts the watcher thread, which runs until the event source is stopped.
-pub(crate) fn spawn(shared: &Arc<SharedState>) -> Result<JoinHandle<()>, StackError> {
+pub(crate) fn spawn(
+    shared: &Arc<SharedState>,
+    on_start: Option<fn()>,
+) -> Result<JoinHandle<()>, StackError> {
     let netlink = Netlink::open().map_err(StackError::Netlink)?;
     shared
         .event_source
@@ -94,12 +97,14 @@ pub(crate) fn spawn(shared: &Arc<SharedState>) -> Result<JoinHandle<()>, StackEr
     // Changes between the first read and the subscription.
     watcher.apply(&[Change::Overrun]);
     let thread = std::thread::Builder::new().name("hairpin-stack".to_string());
-    thread
-        .spawn(move || {
-            block_signals();
-            watcher.run();
-        })
-        .map_err(StackError::Thread)
+    // The thread inherits the mask, so no signal of the process ever reaches it.
+    let mask = block_signals();
+    let spawned = thread.spawn(move || {
+        on_start.inspect(|start| start());
+        watcher.run();
+    });
+    restore_signals(&mask);
+    spawned.map_err(StackError::Thread)
 }
 
 /// Returns a random number that a remote sender cannot guess.
@@ -180,12 +185,20 @@ pub(crate) fn poll_groups(shared: &SharedState) -> bool {
     true
 }
 
-/// Blocks all signals: they are for the program's own threads.
-fn block_signals() {
+/// Blocks all signals of the calling thread: they are for the program's own threads. Returns the
+/// mask before.
+fn block_signals() -> libc::sigset_t {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the first call initializes the set; the second reads it and requests no old set.
+    let mut before = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: the first call initializes the set, and the second reads it. An empty set is valid.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
-        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), std::ptr::null_mut());
+        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
+        before.assume_init()
     }
+}
+
+fn restore_signals(mask: &libc::sigset_t) {
+    // SAFETY: the set is initialized, and no old set is requested.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
 }
