@@ -130,6 +130,7 @@ mod watcher;
 pub use adopted_socket::{AdoptedSocket, Adoption};
 pub use destination::Destination;
 pub use error::StackError;
+pub use hairpin_tcp::Reason as HandbackReason;
 pub use hairpin_xdp::{
     InterfaceError, InterfaceSettings, Mode, Packet, ReceiveStamps, Stamp, StampSource,
     UmemSettings, is_internal_descriptor,
@@ -140,5 +141,5 @@ pub use poller::Poller;
 pub use raw_frames::RawFrames;
 pub use settings::{SocketOptions, StackSettings};
 pub use stack::Stack;
-pub use tcp::{TakeoverError, TcpCounters, TcpReceived, TcpSocket};
+pub use tcp::{AdoptedTcp, TakeoverError, TcpCounters, TcpReceived, TcpSocket, TcpStatus};
 pub use udp_socket::{Meta, Received, UdpSocket};

@@ -24,7 +24,7 @@ mod table;
 mod takeover;
 
 pub(crate) use flow_table::{FlowKey, FlowTable};
-pub use socket::{TcpReceived, TcpSocket};
+pub use socket::{AdoptedTcp, TcpReceived, TcpSocket, TcpStatus};
 pub use table::TcpCounters;
 pub(crate) use table::TcpTable;
 pub use takeover::TakeoverError;

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use super::{Inner, SocketState, TcpSocket};
+use crate::readiness::{Epoll, Wakeup};
 use crate::stack::SharedState;
 
 /// The events of the kernel's socket if its owner waits for bytes.
@@ -39,7 +40,7 @@ impl TcpSocket {
             return Ok(true);
         }
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
-        Ok(!self.state.epoll.wait(&mut events, timeout)?.is_empty())
+        Ok(matches!(self.state.epoll().wait(&mut events, timeout)?, Wakeup::Ready(_)))
     }
 
     /// Enables or disables spinning, which is enabled at first. While a socket spins, its
@@ -70,6 +71,10 @@ impl TcpSocket {
 }
 
 impl SocketState {
+    fn epoll(&self) -> &Epoll {
+        self.epoll.as_ref().expect("only an adopted descriptor has none")
+    }
+
     fn may_have_input(&self, shared: &SharedState) -> bool {
         let inner = self.inner();
         let unread = |bypass: &super::Bypass| bypass.connection.unread_length() > 0;
@@ -81,18 +86,23 @@ impl SocketState {
 
     /// Adapts the watched descriptors after a takeover, a handback or a change of interest.
     pub(super) fn update_watched(&self, shared: &SharedState, inner: &mut Inner) -> io::Result<()> {
+        let Some(epoll) = &self.epoll else {
+            // The owner waits with descriptors of its own, and checks again.
+            self.readiness.wake();
+            return Ok(());
+        };
         let bypasses = inner.bypass.is_some();
         let watched = &mut inner.watched;
         let rings = bypasses && self.readiness.has_waiters();
         if rings != watched.rings {
-            self.epoll.watch(shared.data_plane().interface.sockets(), rings)?;
+            epoll.watch(shared.data_plane().interface.sockets(), rings)?;
             watched.rings = rings;
         }
         // While the connection bypasses the kernel, its socket accepts bytes at any time.
         let output = if watched.writable && !bypasses { libc::EPOLLOUT } else { 0 };
         let events = if watched.readable { INPUT | output } else { output };
         if events != watched.kernel_events {
-            self.epoll.modify(self.stream.as_fd(), events, 0)?;
+            epoll.modify(self.descriptor.as_fd(), events, 0)?;
             watched.kernel_events = events;
         }
         self.signal_waiter(inner);
@@ -121,6 +131,6 @@ impl SocketState {
 /// Readable when the connection is ready for the interest of its owner, unless the socket spins.
 impl AsFd for TcpSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.state.epoll.as_fd()
+        self.state.epoll().as_fd()
     }
 }
