@@ -51,6 +51,12 @@ pub(crate) fn enter() -> Option<Inside> {
     })
 }
 
+/// Returns `true` if the calling thread is inside.
+#[inline]
+pub(crate) fn is_inside() -> bool {
+    THREAD.with(|thread| thread.depth.get() > 0)
+}
+
 /// Marks a thread of the library itself as inside forever.
 pub(crate) fn enter_forever() {
     THREAD.with(|thread| thread.depth.set(1));

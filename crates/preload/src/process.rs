@@ -16,7 +16,8 @@ use crate::options::SocketState;
 use crate::settings::settings;
 use crate::slots::{self, Slot};
 use crate::socket::Socket;
-use crate::{real, sleep};
+use crate::stream_counters::Cause;
+use crate::{real, sleep, stream, stream_counters};
 
 /// The most accelerated sockets of an interface; others stay with the kernel.
 const SOCKETS: u32 = 16_384;
@@ -59,13 +60,17 @@ pub(crate) fn poll_stacks() {
 }
 
 /// Opens the stacks of the configured interfaces, once.
-fn open() -> &'static [Stack] {
+pub(crate) fn open() -> &'static [Stack] {
     if stacks().is_some() || OPENING.swap(true, Ordering::AcqRel) {
         return open_stacks();
     }
     let mut stacks = Vec::new();
     for interface in &settings().interfaces {
-        let mut stack_settings = StackSettings { sockets: SOCKETS, ..StackSettings::default() };
+        let mut stack_settings = StackSettings {
+            sockets: SOCKETS,
+            on_thread_start: Some(crate::guard::enter_forever),
+            ..StackSettings::default()
+        };
         let locals = &mut stack_settings.interface.filter.locals;
         *locals = (*locals).max(SOCKETS);
         match Stack::open(interface, &stack_settings) {
@@ -87,6 +92,7 @@ fn open() -> &'static [Stack] {
     let rings = stacks.iter().flat_map(Stack::receive_descriptors).collect();
     STACKS.store(Box::into_raw(Box::new(Stacks { stacks, rings })), Ordering::Release);
     watch_forks();
+    stream::watch_exit();
     counters::start();
     open_stacks()
 }
@@ -206,6 +212,9 @@ fn refuse(fd: c_int, slot: &Slot, reason: impl std::fmt::Display) {
 ///
 /// The caller is inside the library.
 pub(crate) fn hand_back(fd: c_int, reason: impl std::fmt::Display) {
+    if slots::stream(fd).is_some() {
+        return stream::give_up(fd, Cause::from_text(&reason.to_string()));
+    }
     let Some(slot) = slots::socket(fd) else { return };
     let mut place = slot.socket();
     let Some(socket) = place.as_deref_mut() else { return };
@@ -226,6 +235,7 @@ pub(crate) fn hand_back(fd: c_int, reason: impl std::fmt::Display) {
 pub(crate) fn forget(fd: c_int) {
     let Some(slot) = slots::find(fd) else { return };
     slot.set_considered(false);
+    stream::give_up(fd, Cause::Close);
     crate::epoll::forget(fd, slot);
     if let Some(socket) = slot.set_socket(None) {
         socket.counters.close();
@@ -249,7 +259,7 @@ fn cookie(fd: c_int) -> u64 {
 }
 
 /// Registers the fork handlers, once.
-fn watch_forks() {
+pub(crate) fn watch_forks() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Ordering::Relaxed) {
         // SAFETY: the functions exist as long as the process.
@@ -275,6 +285,7 @@ extern "C" fn after_fork_in_child() {
     slots::forget_all();
     sleep::forget_all();
     counters::forget();
+    stream_counters::forget();
 }
 
 /// Blocks all signals of the calling thread: they are for the program's own threads.

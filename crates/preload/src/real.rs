@@ -51,6 +51,7 @@ macro_rules! real {
 }
 
 real! {
+    fn accept4(fd: c_int, address: *mut sockaddr, length: *mut socklen_t, flags: c_int) -> c_int;
     fn bind(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int;
     fn close(fd: c_int) -> c_int;
     fn close_range(first: u32, last: u32, flags: c_int) -> c_int;
@@ -102,9 +103,14 @@ real! {
     fn setsockopt(
         fd: c_int, level: c_int, name: c_int, value: *const c_void, length: socklen_t
     ) -> c_int;
+    fn sendfile64(to: c_int, from: c_int, offset: *mut i64, count: size_t) -> ssize_t;
     fn shutdown(fd: c_int, how: c_int) -> c_int;
     fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
+    fn splice(
+        from: c_int, from_offset: *mut i64, to: c_int, to_offset: *mut i64, length: size_t,
+        flags: u32
+    ) -> ssize_t;
     fn write(fd: c_int, buffer: *const c_void, length: size_t) -> ssize_t;
     fn writev(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t;
     fn execve(

@@ -12,6 +12,8 @@ pub(crate) struct Settings {
     pub(crate) spin_ns: u64,
     /// `true` if forked children use no sockets of their parent (`HAIRPIN_FORK=parent`).
     pub(crate) parent_keeps_sockets: bool,
+    /// The messages each way after which a TCP connection is taken over (`HAIRPIN_TAKE_AFTER`).
+    pub(crate) take_after: u32,
     /// `true` if the program must not run without acceleration (`HAIRPIN_STRICT=1`).
     pub(crate) strict: bool,
 }
@@ -22,6 +24,10 @@ const LATENCY_SPIN_NS: u64 = 100_000_000;
 /// The budget of the profile `safe`: about the cost of a sleep and a wakeup, so that spinning at
 /// most doubles the work of a wait.
 const SAFE_SPIN_NS: u64 = 50_000;
+
+/// Fewer messages are a short connection, for which a takeover and a handback cost more than they
+/// gain.
+const TAKE_AFTER: u32 = 4;
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
@@ -37,6 +43,9 @@ pub(crate) fn settings() -> &'static Settings {
                 _ => LATENCY_SPIN_NS,
             },
             parent_keeps_sockets: variable(c"HAIRPIN_FORK") == Some("parent"),
+            take_after: variable(c"HAIRPIN_TAKE_AFTER")
+                .and_then(|count| count.parse().ok())
+                .unwrap_or(TAKE_AFTER),
             strict: variable(c"HAIRPIN_STRICT") == Some("1"),
         }
     })

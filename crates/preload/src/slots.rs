@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::epoll::EpollSet;
 use crate::socket::Socket;
+use crate::stream::Tracking;
 
 /// The slots of a block, and the most blocks: a million descriptors, the kernel's own limit.
 const BLOCK: usize = 1_024;
@@ -23,6 +24,7 @@ static BLOCKS_TABLE: [AtomicPtr<Block>; BLOCKS] =
 const PLAIN: u8 = 0;
 const SOCKET: u8 = 1;
 const EPOLL: u8 = 2;
+const STREAM: u8 = 3;
 
 /// What the library knows of a descriptor.
 #[derive(Debug, Default)]
@@ -32,6 +34,8 @@ pub(crate) struct Slot {
     considered: AtomicBool,
     socket: Mutex<Option<Box<Socket>>>,
     epoll: Mutex<Option<Box<EpollSet>>>,
+    /// The TCP connection, and the calls of the kernel.
+    pub(crate) stream: Tracking,
 }
 
 impl Slot {
@@ -53,6 +57,19 @@ impl Slot {
     #[inline]
     pub(crate) fn is_epoll(&self) -> bool {
         self.kind.load(Ordering::Acquire) == EPOLL
+    }
+
+    /// Returns `true` if the descriptor is a tracked TCP connection.
+    #[inline]
+    pub(crate) fn is_stream(&self) -> bool {
+        self.kind.load(Ordering::Acquire) == STREAM
+    }
+
+    /// Marks a plain slot as that of a tracked TCP connection. Returns `false` if the slot is not
+    /// plain.
+    pub(crate) fn set_stream(&self) -> bool {
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        self.kind.compare_exchange(PLAIN, STREAM, order.0, order.1).is_ok()
     }
 
     /// Records that the descriptor is considered for acceleration, or is a new one. Returns the
@@ -90,6 +107,30 @@ pub(crate) fn handled(fd: c_int) -> Option<&'static Slot> {
 #[inline]
 pub(crate) fn socket(fd: c_int) -> Option<&'static Slot> {
     find(fd).filter(|slot| slot.is_socket())
+}
+
+/// Returns the slot of a tracked TCP connection.
+#[inline]
+pub(crate) fn stream(fd: c_int) -> Option<&'static Slot> {
+    find(fd).filter(|slot| slot.is_stream())
+}
+
+/// Returns `true` for an accelerated socket and a tracked TCP connection: their receives and sends
+/// do not go to the C library directly.
+#[inline]
+pub(crate) fn carries_data(fd: c_int) -> bool {
+    find(fd).is_some_and(|slot| matches!(slot.kind.load(Ordering::Acquire), SOCKET | STREAM))
+}
+
+/// Returns `true` if the kernel does not know all that the descriptor is ready for.
+#[inline]
+pub(crate) fn is_accelerated(fd: c_int) -> bool {
+    find(fd).is_some_and(|slot| match slot.kind.load(Ordering::Acquire) {
+        SOCKET => true,
+        STREAM => slot.stream.is_bypassing(),
+        EPOLL => crate::epoll::has_accelerated(slot),
+        _ => false,
+    })
 }
 
 /// Returns the slot of an epoll instance that may have accelerated members.

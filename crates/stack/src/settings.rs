@@ -3,7 +3,7 @@
 use hairpin_xdp::InterfaceSettings;
 
 /// The configuration of a [`Stack`](crate::Stack).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct StackSettings {
     /// The interface: mode, memory, rings, receive timestamps.
     pub interface: InterfaceSettings,

@@ -8,4 +8,5 @@ mod polling;
 mod receive;
 mod send;
 mod sockets;
+mod streams;
 mod system;

@@ -4,7 +4,8 @@ use std::ffi::{c_char, c_int};
 
 use libc::{pid_t, sigaction as SigAction, sighandler_t};
 
-use crate::{guard, process, real, signals, slots};
+use crate::stream_counters::Cause;
+use crate::{guard, process, real, signals, slots, stream};
 
 /// # Safety
 /// As for sigaction(2).
@@ -52,6 +53,8 @@ pub(crate) unsafe extern "C" fn execve(
     variables: *const *const c_char,
 ) -> c_int {
     if let Some(_inside) = guard::enter() {
+        // Also those that the kernel closes: their unsent bytes are here.
+        stream::give_up_all(Cause::Exec);
         slots::for_each(|fd, _| {
             // SAFETY: the call takes integers.
             let flags = unsafe { real::fcntl(fd, libc::F_GETFD, 0) };

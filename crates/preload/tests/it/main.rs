@@ -4,3 +4,4 @@
 mod semantics;
 mod sockperf;
 mod support;
+mod tcp;
