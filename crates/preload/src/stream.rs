@@ -30,8 +30,9 @@ use crate::{clock, epoll, guard, process, sleep};
 /// The most takeovers of one connection per second.
 const TAKEOVERS_MAX: usize = 10;
 const SECOND_NS: u64 = 1_000_000_000;
-/// The most receives between two attempts.
+/// The most receives between two attempts, and if the connection was only busy.
 const DISTANCE_MAX: u32 = 4_096;
+const DISTANCE_BUSY: u32 = 16;
 /// The receives after a handback of bulk data or trouble until the next attempt.
 const DISTANCE_AFTER_TROUBLE: u32 = 64;
 
@@ -261,7 +262,7 @@ impl Stream {
         if slot.stream.is_used() || !epoll::suspend(fd) {
             slot.stream.is_bypassing.store(false, Ordering::SeqCst);
             add(Counter::Busy, 1);
-            return self.postpone(slot);
+            return self.try_soon(slot);
         }
         let error = match self.tcp.take_over() {
             Ok(()) => {
@@ -283,7 +284,7 @@ impl Stream {
         match error {
             TakeoverError::Busy => {
                 add(Counter::Busy, 1);
-                self.postpone(slot)
+                self.try_soon(slot)
             }
             TakeoverError::Full | TakeoverError::Path(_) => {
                 add(Counter::Refused, 1);
@@ -293,10 +294,18 @@ impl Stream {
             }
             error => {
                 add(Counter::Refused, 1);
-                log::line(Level::Fallback, format_args!("{self}: {error}"));
+                // A connection that is being closed is usual.
+                let is_usual = matches!(error, TakeoverError::State);
+                let level = if is_usual { Level::All } else { Level::Fallback };
+                log::line(level, format_args!("{self}: {error}"));
                 false
             }
         }
+    }
+
+    fn try_soon(&mut self, slot: &Slot) -> bool {
+        self.distance = self.distance.min(DISTANCE_BUSY / 2);
+        self.postpone(slot)
     }
 
     /// Doubles the number of receives until the next attempt.

@@ -1,6 +1,7 @@
 """Scenarios of TCP connections. The server does what the first line of a connection names."""
 
 import array
+import errno
 import fcntl
 import hashlib
 import os
@@ -189,8 +190,8 @@ class Scenario:
             except BlockingIOError:
                 pass
             # Nothing is read there: the send buffer and the peer's window fill up.
-            connection.sendall(b"sleep 0.3 20000000\n")
-            data = pattern(20_000_000)
+            connection.sendall(b"sleep 0.2 8000000\n")
+            data = pattern(8_000_000)
             connection.setblocking(False)
             sent = 0
             poller = select.poll()
@@ -376,6 +377,23 @@ def push(address, length, how):
     sys.exit(0)
 
 
+def strict(address):
+    """Calls that only the kernel can do fail in a strict run."""
+    with Scenario(address).connect() as connection:
+        for call in (
+            lambda: connection.send(b"x", socket.MSG_MORE),
+            lambda: connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1),
+            lambda: connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 10),
+        ):
+            try:
+                call()
+                print("no error")
+            except OSError as error:
+                print(errno.errorcode[error.errno])
+        connection.sendall(b"echo 3\nabc")
+        print(read_exactly(connection, 3))
+
+
 def recall(address):
     """Returns what the server has received from `push`."""
     with Scenario(address).connect() as connection:
@@ -401,5 +419,5 @@ def loopback(port):
 
 
 if __name__ == "__main__":
-    roles = [server, client, loopback, push, recall]
+    roles = [server, client, loopback, push, recall, strict]
     {role.__name__: role for role in roles}[sys.argv[1]](*sys.argv[2:])
