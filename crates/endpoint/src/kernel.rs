@@ -12,4 +12,5 @@ pub(crate) mod send_buffer;
 pub(crate) mod sender;
 pub(crate) mod socket_option;
 pub(crate) mod stream_buffer;
+pub(crate) mod tcp_stream;
 pub(crate) mod udp_socket;

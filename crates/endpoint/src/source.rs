@@ -9,7 +9,6 @@ use hairpin_time::Duration;
 use socket2::Socket;
 
 use crate::recv_buffer::Fill;
-use crate::xdp::receiver::XdpReceiver;
 use crate::{DropNotifier, UringHandle};
 
 /// An endpoint with a file descriptor that becomes readable or writable.
@@ -49,6 +48,24 @@ pub trait Source: AsFd {
     fn set_spinning(&mut self, is_spinning: bool) {
         let _ = is_spinning;
     }
+
+    /// Prepares for a wait with this interest. Returns `true` if the descriptor becomes readable
+    /// when the source is ready for either, also for writing, and `false` if it becomes readable or
+    /// writable like the source. The default implementation does nothing and returns `false`.
+    ///
+    /// # Errors
+    /// The kernel's errors.
+    fn set_interest(&self, readable: bool, writable: bool) -> io::Result<bool> {
+        let _ = (readable, writable);
+        Ok(false)
+    }
+}
+
+/// A kernel-bypass source in whose receive a thread can block.
+pub(crate) trait Wait: Send {
+    /// Blocks until data can be received or the source's timeout has passed. Keeps an error for the
+    /// next delivery.
+    fn wait(&mut self);
 }
 
 /// A handle that blocks in the receive of a source owned by another part of the program.
@@ -62,7 +79,7 @@ pub struct Blocker(LentSource);
 #[derive(Clone)]
 enum LentSource {
     Kernel { socket: Weak<Socket>, recv_buffer: Weak<Mutex<dyn Fill>> },
-    Stack(Weak<Mutex<XdpReceiver>>),
+    Stack(Weak<Mutex<dyn Wait>>),
 }
 
 impl Blocker {
@@ -70,7 +87,7 @@ impl Blocker {
         Self(LentSource::Kernel { socket, recv_buffer })
     }
 
-    pub(crate) fn from_stack(recv_buffer: Weak<Mutex<XdpReceiver>>) -> Self {
+    pub(crate) fn from_stack(recv_buffer: Weak<Mutex<dyn Wait>>) -> Self {
         Self(LentSource::Stack(recv_buffer))
     }
 

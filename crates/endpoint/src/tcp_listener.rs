@@ -1,4 +1,4 @@
-//! A kernel TCP listener.
+//! A TCP listener.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -9,13 +9,14 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error_context::{Context, is_idle};
 use crate::kernel::address;
-use crate::{Blocker, Source, TcpOptions, TcpStream};
+use crate::{Blocker, Source, TcpOptions, TcpStream, Transport};
 
 /// A kernel TCP socket that accepts connections. It never blocks, and is readable when a connection
-/// waits.
+/// waits. Its connections may bypass the kernel.
 #[derive(Debug)]
 pub struct TcpListener {
     socket: Socket,
+    transport: Transport,
     local_address: SocketAddrV4,
 }
 
@@ -31,6 +32,20 @@ impl TcpListener {
     /// The kernel's errors, with the address: `AddrInUse`, `AddrNotAvailable`, `PermissionDenied`
     /// (a port below 1,024).
     pub fn bind(address: SocketAddrV4) -> io::Result<Self> {
+        Self::bind_with(&Transport::Kernel, address)
+    }
+
+    /// Listens on a local address for connections over a transport. Connections through other
+    /// interfaces than the stack's stay with the kernel.
+    ///
+    /// # Errors
+    /// The errors of [`TcpListener::bind`]. `Unsupported` if the stack is strict and has another
+    /// interface than the address.
+    pub fn bind_with(transport: &Transport, address: SocketAddrV4) -> io::Result<Self> {
+        let stack = transport
+            .receive_stack(*address.ip(), address)
+            .context(format_args!("listen on {address}"))?;
+        let transport = stack.map_or(Transport::Kernel, |stack| Transport::Xdp(stack.clone()));
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
         socket.set_reuse_address(true)?;
         socket.set_nonblocking(true)?;
@@ -38,18 +53,20 @@ impl TcpListener {
             .bind(&address.into())
             .and_then(|()| socket.listen(BACKLOG))
             .context(format_args!("listen on {address}"))?;
-        Ok(Self { local_address: address::local(&socket)?, socket })
+        Ok(Self { local_address: address::local(&socket)?, socket, transport })
     }
 
     /// Accepts the next connection. Returns `None` if no connection waits, or if it was closed
     /// before it could be accepted.
     ///
     /// # Errors
-    /// The kernel's errors: no more descriptors or memory.
+    /// The kernel's errors: no more descriptors or memory. `Unsupported` if the stack is strict and
+    /// the connection cannot bypass the kernel; the connection is closed.
     pub fn accept(&mut self, options: TcpOptions) -> io::Result<Option<TcpStream>> {
         match self.socket.accept() {
             Ok((socket, peer)) => {
-                TcpStream::accepted(socket, address::v4(&peer)?, options).map(Some)
+                let ends = [address::local(&socket)?, address::v4(&peer)?];
+                TcpStream::accepted(&self.transport, socket, ends, options).map(Some)
             }
             Err(error) if is_idle(&error) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => Ok(None),

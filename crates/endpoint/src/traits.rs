@@ -79,6 +79,12 @@ pub trait Stream: Receive + Transmit {
     /// The kernel's errors. A full send buffer is not an error.
     fn flush(&mut self) -> io::Result<bool>;
 
+    /// Prepares a write of `length` bytes without sending it, to bring code and data into the
+    /// caches. The default implementation does nothing.
+    fn warm_up(&mut self, length: usize) {
+        let _ = length;
+    }
+
     /// Shuts down the sending direction. The peer reads the remaining bytes and then end of stream.
     ///
     /// # Errors

@@ -1,16 +1,16 @@
-//! The transport of UDP sockets: the kernel or AF_XDP.
+//! The transport of sockets: the kernel or AF_XDP.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use crate::xdp::{FallbackReason, PathEvent, Stack};
 
-/// The transport of a UDP socket's datagrams.
+/// The transport of a socket's data.
 ///
 /// A clone is another handle of the same stack. Two values are equal if they are the same stack.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
 pub enum Transport {
-    /// The kernel's UDP.
+    /// The kernel's UDP and TCP.
     #[default]
     Kernel,
     /// Kernel bypass over AF_XDP, on the one interface of a stack. Traffic that AF_XDP cannot carry

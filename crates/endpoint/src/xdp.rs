@@ -24,9 +24,11 @@
 pub(crate) mod destination_cache;
 pub(crate) mod receiver;
 pub(crate) mod socket;
+mod takeover;
+pub(crate) mod tcp_stream;
 pub(crate) mod timestamps;
 
 pub use hairpin_stack::{
     FallbackReason, InterfaceSettings, Mode, PathEvent, ReceiveStamps, Stack, StackError,
-    StackSettings, UmemSettings,
+    StackSettings, TcpCounters, UmemSettings,
 };

@@ -16,7 +16,7 @@ use std::io;
 use std::net::SocketAddrV4;
 
 use hairpin_endpoint::capture::{Recorder, RecorderSettings};
-use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions};
+use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, Transport};
 use hairpin_reactor::{Interest, Reactor, Ready};
 use hairpin_time::{Instant, Now};
 
@@ -67,6 +67,7 @@ pub struct Exchange {
     gateway: Gateway,
     feeds: Feeds,
     replay: Option<ReplayService>,
+    transport: Transport,
     acceptor: Acceptor,
     backup: Option<Acceptor>,
     connections: Connections,
@@ -95,13 +96,14 @@ impl Exchange {
         let options = gateway_options();
         let start = now.monotonic;
         // Operations that are likely to fail come first, so that no entry is left in the reactor.
-        let listener = TcpListener::bind(addresses.gateway)?;
+        let listener = TcpListener::bind_with(&settings.transport, addresses.gateway)?;
         let orders = settings.market.capacity.orders;
         Ok(Self {
             market: SimulatedMarket::new(&settings.market, now),
             gateway: Gateway::new(settings.accounts, settings.connections, orders),
             feeds: Feeds::new(addresses, &settings.transport, start, reactor)?,
             replay: None,
+            transport: settings.transport.clone(),
             acceptor: Acceptor::new(listener, options, start, reactor)?,
             backup: None,
             connections: Connections::new(settings.connections),
@@ -253,7 +255,7 @@ impl Exchange {
         now: Now,
         reactor: &mut Reactor,
     ) -> io::Result<SocketAddrV4> {
-        let listener = TcpListener::bind(address)?;
+        let listener = TcpListener::bind_with(&self.transport, address)?;
         let acceptor = Acceptor::new(listener, gateway_options(), now.monotonic, reactor)?;
         let address = acceptor.address();
         self.backup = Some(acceptor);

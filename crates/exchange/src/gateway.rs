@@ -342,6 +342,13 @@ impl Gateway {
         }
     }
 
+    /// Injects no further faults. Delayed bytes are still sent.
+    pub fn end_faults(&mut self) {
+        if let Some(faults) = &mut self.faults {
+            faults.end();
+        }
+    }
+
     /// Returns `true` if a connection's next bytes can be taken. Otherwise its client has to read
     /// first.
     #[must_use]

@@ -148,13 +148,13 @@ pub use hairpin_mdp3::{
     MAX_DEPTH, MAX_IMPLIED_DEPTH, MAX_TOP_ORDERS, MDUpdateAction, MarketBest, MarketBestUpdate,
     MarketPrice, MatchEvent, Message, MoneyOrPar, MonthYear, OpenCloseSettlFlag, OptionDetails,
     Order, OrderBook, OrderBookStateChange, OrderBooks, OrderChange, OrderIter, OrderUpdate,
-    Packet, Price9, PriceLimits, PriceSource, PutOrCall, QuoteRequest, QuoteRequestEntry, Related,
-    Replay, ReplayFailure, ReplayOutcome, ReplayUpdate, RepoDetails, RepoSubType,
-    SecurityAltIDSource, SecurityStatus, SecurityTradingEvent, SecurityTradingStatus, Settings,
-    SettlPriceType, Silence, SilenceScope, SilenceState, SpreadDetails, Statistic, StatisticKind,
-    StatisticValue, StatusScope, SyncState, TemplateIds, Text, Trade, TradeOrder, TradeOrders,
-    TradingSession, Underlying, UnderlyingSecurity, UpdateSource, Volume, Warning, Workup,
-    WorkupOrder,
+    Packet, ParsePriceError, Price9, PriceLimits, PriceSource, PutOrCall, QuoteRequest,
+    QuoteRequestEntry, Related, Replay, ReplayFailure, ReplayOutcome, ReplayUpdate, RepoDetails,
+    RepoSubType, SecurityAltIDSource, SecurityStatus, SecurityTradingEvent, SecurityTradingStatus,
+    Settings, SettlPriceType, Silence, SilenceScope, SilenceState, SpreadDetails, Statistic,
+    StatisticKind, StatisticValue, StatusScope, SyncState, TemplateIds, Text, Trade, TradeOrder,
+    TradeOrders, TradingSession, Underlying, UnderlyingSecurity, UpdateSource, Volume, Warning,
+    Workup, WorkupOrder,
 };
 pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use replay::{

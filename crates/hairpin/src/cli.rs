@@ -25,7 +25,7 @@ struct Cli {
 enum Command {
     /// Measure tick-to-trade latency: run an exchange and a trader on this machine
     T2t(t2t::T2tArgs),
-    /// Measure a published table on this machine: t2t, feed, order or rds
+    /// Measure a published table on this machine: t2t, feed, order, rds or sockets
     Bench(bench::BenchArgs),
     /// Run the exchange simulator for traders on this or other hosts, and measure it in rounds
     Exchange(exchange::ExchangeArgs),

@@ -584,6 +584,13 @@ impl Sender<'_> {
         send(scope.sender)
     }
 
+    /// Borrows the sender again, for a value that owns its sender.
+    #[inline]
+    #[must_use]
+    pub fn reborrow(&mut self) -> Sender<'_> {
+        Sender { outbound: self.outbound, sink: self.sink, now: self.now }
+    }
+
     /// Returns the operator of the messages sent now.
     #[must_use]
     pub fn operator(&self) -> &Operator {

@@ -125,7 +125,7 @@ pub use instrument::definition_details::{
     Details, FixedIncomeDetails, FutureDetails, FxDetails, OptionDetails, RepoDetails,
     SpreadDetails,
 };
-pub use instrument::display_price::DisplayPrice;
+pub use instrument::display_price::{DisplayPrice, ParsePriceError};
 pub use instrument::filter::Filter;
 pub use instrument::instrument_index::InstrumentIndex;
 pub use instrument::instruments::Instruments;

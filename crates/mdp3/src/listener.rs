@@ -259,7 +259,8 @@ pub struct DefinitionUpdate<'a> {
     pub instrument: InstrumentIndex,
     /// The present definition. If its action is `Delete`, the last one.
     pub definition: &'a Definition,
-    pub(crate) instruments: &'a Instruments,
+    /// All instruments and their books.
+    pub instruments: &'a Instruments,
 }
 
 impl<'a> DefinitionUpdate<'a> {
@@ -399,6 +400,8 @@ pub struct Trade<'a> {
     pub action: MDUpdateAction,
     /// MDTradeEntryID (37711).
     pub trade_entry_id: Option<u32>,
+    /// All instruments and their books.
+    pub instruments: &'a Instruments,
     /// The message from its SBE header on, and the trade's position in it; used by
     /// [`Self::orders`].
     pub(crate) bytes: &'a [u8],
@@ -524,4 +527,6 @@ pub struct InstrumentStateChange<'a> {
     pub state: SyncState,
     /// The instrument's direct book.
     pub book: Book<'a>,
+    /// All instruments and their books.
+    pub instruments: &'a Instruments,
 }

@@ -64,7 +64,11 @@ fn send(
 fn receive(engine: &mut Engine<'_>, device: DeviceId, frame: &[u8], count: u64) {
     let mut sum = Sum(0);
     for _ in 0..count {
-        engine.handle_frame(NOW, device, black_box(frame), &mut sum);
+        let frame = black_box(frame);
+        match engine.deliver_known_flow(device, frame) {
+            Some((_, payload)) => sum.0 += u64::from(payload.length),
+            None => drop(engine.handle_frame(NOW, device, frame, &mut sum)),
+        }
     }
     black_box(sum.0);
 }

@@ -1,8 +1,8 @@
 //! The fast path for untagged UDP frames without IP options that match an open socket.
 //!
 //! All headers are at fixed offsets, so they are checked as one structure. A frame with anything
-//! unusual or invalid restarts on the slow path (`receive.rs`). The slow path would deliver every
-//! frame of the fast path to the same sockets and count it the same.
+//! unusual or invalid, or of an unknown flow, takes the general path (`receive.rs`), which learns
+//! flows. It would deliver every frame of the fast path to the same socket and count it the same.
 
 use hairpin_time::Now;
 use hairpin_wire::{EtherType, EthernetHeader, Ipv4Header, Ipv6Header, Protocol, Sum, UdpHeader};
@@ -11,7 +11,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use crate::device::pack_mac;
 use crate::flow::FlowKey;
 use crate::index::NONE;
-use crate::{Datagram, DeviceId, Engine, Listener, Payload, SocketAddress, SocketId, Verdict};
+use crate::{Datagram, DeviceId, Engine, Listener, PathError, Payload, SocketId, Verdict};
 
 impl Engine<'_> {
     /// Delivers a plain frame of a cached flow to its one socket and counts it as
@@ -69,56 +69,35 @@ impl Engine<'_> {
         valid.then_some((headers, payload))
     }
 
-    /// Delivers the frame if it is plain and returns the verdict. `None` otherwise; nothing has
-    /// changed then.
-    #[inline(always)]
-    pub(crate) fn try_fast_path<H: Headers>(
-        &mut self,
-        now: Now,
-        id: DeviceId,
-        frame: &[u8],
-        listener: &mut impl Listener,
-    ) -> Option<Verdict> {
-        let (headers, payload) = self.check_fast_path::<H>(id, frame)?;
-        let Some(socket) = self.parts.flows.find(&headers.flow_key(id.0), self.parts.seed) else {
-            return Some(self.deliver_new_flow(now, id, headers, payload, listener));
-        };
-        self.deliver_to_socket(now, socket, &headers.datagram(id, payload), listener).then(|| {
-            self.count(id.0, Verdict::Delivered(1));
-            Verdict::Delivered(1)
-        })
+    /// Caches the flow of a frame that one socket has received, if the frame is plain.
+    pub(crate) fn learn_flow(&mut self, device: DeviceId, frame: &[u8], socket: u32) {
+        self.learn_flow_of::<Ipv4UdpHeaders>(device, frame, socket);
+        self.learn_flow_of::<Ipv6UdpHeaders>(device, frame, socket);
     }
 
-    /// Delivers the first frame of a flow, and caches the flow if exactly one socket received it.
-    #[inline(never)]
-    fn deliver_new_flow(
-        &mut self,
-        now: Now,
-        id: DeviceId,
-        headers: &impl Headers,
-        payload: &[u8],
-        listener: &mut impl Listener,
-    ) -> Verdict {
-        let mut recorder = RecipientRecorder { listener, socket: NONE };
-        let verdict = self.deliver(now, &headers.datagram(id, payload), &mut recorder);
-        if verdict == Verdict::Delivered(1) {
-            self.parts.flows.insert(headers.flow_key(id.0), self.parts.seed, recorder.socket);
+    fn learn_flow_of<H: Headers>(&mut self, device: DeviceId, frame: &[u8], socket: u32) {
+        let headers = H::ref_from_prefix(frame).ok().map(|(headers, _)| headers);
+        // An ICMP error has no recipient among the datagrams' sockets.
+        if let Some(headers) = headers.filter(|headers| headers.is_fast_path() && socket != NONE) {
+            self.parts.flows.insert(headers.flow_key(device.0), self.parts.seed, socket);
         }
-        self.count(id.0, verdict);
-        verdict
     }
 }
 
-/// Records the recipient and forwards the callback.
-struct RecipientRecorder<'l, L> {
-    listener: &'l mut L,
-    socket: u32,
+/// Records the recipient of a datagram and forwards the callbacks.
+pub(crate) struct RecipientRecorder<'l, L> {
+    pub(crate) listener: &'l mut L,
+    pub(crate) socket: u32,
 }
 
 impl<L: Listener> Listener for RecipientRecorder<'_, L> {
     fn on_datagram(&mut self, now: Now, socket: SocketId, datagram: &Datagram<'_>) {
         self.socket = socket.index;
         self.listener.on_datagram(now, socket, datagram);
+    }
+
+    fn on_path_error(&mut self, now: Now, socket: SocketId, error: &PathError) {
+        self.listener.on_path_error(now, socket, error);
     }
 }
 
@@ -135,11 +114,6 @@ pub(crate) trait Headers: FromBytes + KnownLayout + Immutable + Unaligned {
     fn are_checksums_valid(&self, payload: &[u8]) -> bool;
 
     fn flow_key(&self, device: u32) -> FlowKey;
-
-    /// Returns source and destination.
-    fn addresses(&self) -> (SocketAddress, SocketAddress);
-
-    fn datagram<'f>(&self, device: DeviceId, payload: &'f [u8]) -> Datagram<'f>;
 }
 
 /// Ethernet, IPv4 without options, and UDP.
@@ -186,23 +160,6 @@ impl Headers for Ipv4UdpHeaders {
     fn flow_key(&self, device: u32) -> FlowKey {
         FlowKey::new_ipv4(device, self.ip.addresses(), self.udp.ports())
     }
-
-    #[inline]
-    fn addresses(&self) -> (SocketAddress, SocketAddress) {
-        let Self { ip, udp, .. } = self;
-        (
-            SocketAddress::new(ip.source(), udp.source_port()),
-            SocketAddress::new(ip.destination(), udp.destination_port()),
-        )
-    }
-
-    #[inline]
-    fn datagram<'f>(&self, device: DeviceId, payload: &'f [u8]) -> Datagram<'f> {
-        let (source, destination) = self.addresses();
-        let (ttl, traffic_class) = (self.ip.ttl(), self.ip.traffic_class());
-        let offset = size_of::<Self>() as u32;
-        Datagram { device, source, destination, ttl, traffic_class, offset, payload }
-    }
 }
 
 /// Ethernet, IPv6 without extension headers, and UDP.
@@ -245,22 +202,5 @@ impl Headers for Ipv6UdpHeaders {
     fn flow_key(&self, device: u32) -> FlowKey {
         let (source, destination) = (self.ip.source().into(), self.ip.destination().into());
         FlowKey::new_ipv6(device, source, destination, self.udp.ports())
-    }
-
-    #[inline]
-    fn addresses(&self) -> (SocketAddress, SocketAddress) {
-        let Self { ip, udp, .. } = self;
-        (
-            SocketAddress::new(ip.source(), udp.source_port()),
-            SocketAddress::new(ip.destination(), udp.destination_port()),
-        )
-    }
-
-    #[inline]
-    fn datagram<'f>(&self, device: DeviceId, payload: &'f [u8]) -> Datagram<'f> {
-        let (source, destination) = self.addresses();
-        let (ttl, traffic_class) = (self.ip.hop_limit(), self.ip.traffic_class());
-        let offset = size_of::<Self>() as u32;
-        Datagram { device, source, destination, ttl, traffic_class, offset, payload }
     }
 }

@@ -74,9 +74,9 @@
 //!
 //! # Where to find what
 //!
-//! Start with [`Engine::handle_frame`] in `receive.rs`. Nearly all frames take the fast path of
-//! `fast_path.rs`: plain headers of a cached flow. [`Engine::handle_frame_slow`] gives the same
-//! verdicts without it.
+//! Start with [`Engine::handle_frame`] in `receive.rs`, which handles every frame and learns flows.
+//! Nearly all frames take the fast path of `fast_path.rs`, [`Engine::deliver_known_flow`]: plain
+//! headers of a known flow.
 //!
 //! | file | contents |
 //! |---|---|

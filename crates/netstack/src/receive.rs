@@ -6,7 +6,7 @@ use hairpin_wire::{
 };
 
 use crate::device::pack_mac;
-use crate::fast_path::{Ipv4UdpHeaders, Ipv6UdpHeaders};
+use crate::fast_path::RecipientRecorder;
 use crate::index::NONE;
 use crate::membership::Membership;
 use crate::socket::Key;
@@ -29,7 +29,9 @@ pub(crate) struct FrameContext {
 impl Engine<'_> {
     /// Handles a received frame and delivers it to its sockets. The caller passes frames with
     /// [`Verdict::Kernel`] to the kernel unchanged.
-    #[inline]
+    ///
+    /// A plain frame with exactly one recipient makes its flow a known one, for
+    /// [`deliver_known_flow`](Self::deliver_known_flow).
     pub fn handle_frame(
         &mut self,
         now: Now,
@@ -37,40 +39,18 @@ impl Engine<'_> {
         frame: &[u8],
         listener: &mut impl Listener,
     ) -> Verdict {
-        self.try_fast_path::<Ipv4UdpHeaders>(now, device, frame, listener)
-            .unwrap_or_else(|| self.handle_other_frame(now, device, frame, listener))
-    }
-
-    #[inline(never)]
-    fn handle_other_frame(
-        &mut self,
-        now: Now,
-        device: DeviceId,
-        frame: &[u8],
-        listener: &mut impl Listener,
-    ) -> Verdict {
-        self.try_fast_path::<Ipv6UdpHeaders>(now, device, frame, listener)
-            .unwrap_or_else(|| self.handle_frame_slow(now, device, frame, listener))
-    }
-
-    /// Handles a received frame without the fast path. The verdict is the same, but it takes
-    /// longer.
-    #[inline(never)]
-    pub fn handle_frame_slow(
-        &mut self,
-        now: Now,
-        device: DeviceId,
-        frame: &[u8],
-        listener: &mut impl Listener,
-    ) -> Verdict {
+        let mut recorder = RecipientRecorder { listener, socket: NONE };
         let (at, verdict) = match self.parse_ethernet(now, device, frame) {
             Ok((context, ether_type, packet)) => {
-                let verdict = self.dispatch(context, ether_type, packet, listener);
+                let verdict = self.dispatch(context, ether_type, packet, &mut recorder);
                 (context.device, verdict.unwrap_or_else(|verdict| verdict))
             }
             Err(verdict) => (device.0, verdict),
         };
         self.count(at, verdict);
+        if verdict == Verdict::Delivered(1) {
+            self.learn_flow(device, frame, recorder.socket);
+        }
         verdict
     }
 

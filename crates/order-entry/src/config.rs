@@ -30,6 +30,8 @@ pub struct Config {
     pub zone: NamedZone,
     /// The journal's location and settings, or `None` for a journal in memory.
     pub journal: Option<JournalLocation>,
+    /// `true` if the file asks for a journal in memory, with `in_memory = true`.
+    pub in_memory: bool,
     /// The application's instrument names with their SecurityIDs (48). Sessions do not use them.
     pub instruments: BTreeMap<String, i32>,
 }

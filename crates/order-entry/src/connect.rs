@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddrV4;
 
-use hairpin_endpoint::{Meta, Source, Stream, TcpOptions, TcpStream};
+use hairpin_endpoint::{Meta, Source, Stream, TcpOptions, TcpStream, Transport};
 
 /// A connector of a session, with optional hooks for sent and received bytes.
 pub trait Connect {
@@ -44,18 +44,20 @@ pub trait Connect {
     }
 }
 
-/// Connects over the kernel's TCP.
-#[derive(Debug, Default, Clone, Copy)]
+/// Connects over TCP, through the kernel or with kernel bypass.
+#[derive(Debug, Default, Clone)]
 pub struct TcpConnect {
     /// The options of each connection.
     pub options: TcpOptions,
+    /// The transport of each connection. Default: the kernel.
+    pub transport: Transport,
 }
 
 impl Connect for TcpConnect {
     type Stream = TcpStream;
 
     fn connect(&mut self, gateway: SocketAddrV4) -> io::Result<TcpStream> {
-        TcpStream::connect(gateway, self.options)
+        TcpStream::connect_with(&self.transport, gateway, self.options)
     }
 }
 

@@ -122,6 +122,9 @@ impl<D: Connect, J: Storage> OutboundSink for JournaledConnection<D, J> {
     fn warm_up_commit(&mut self, length: usize, seq_num: u32) {
         let tag = Tag { kind: MESSAGE_RECORD, seq_num, ..self.tag };
         black_box((tag, length, self.fast_path, &self.counters));
+        if let Some(stream) = &mut self.stream {
+            stream.warm_up(length);
+        }
     }
 
     #[cold]

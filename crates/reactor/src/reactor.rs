@@ -25,8 +25,9 @@ use crate::{Interest, Ready, Token, Wait, poll};
 /// be moved. It should be dropped on that thread too: elsewhere the buffers of its remaining
 /// sources leak.
 ///
-/// A kernel-bypass source ([`hairpin_endpoint::Transport::Xdp`]) can be added like any other, for
-/// reading. It is never reported as writable: a send can always be attempted.
+/// A kernel-bypass source ([`hairpin_endpoint::Transport::Xdp`]) can be added like any other. A UDP
+/// socket is never reported as writable: a send can always be attempted. A connection may be
+/// reported as ready without reason, for reading and writing.
 #[derive(Debug)]
 pub struct Reactor {
     sources: Sources,
@@ -95,7 +96,10 @@ impl Reactor {
         match &mut self.state {
             WaitState::Spin => Ok(self.sources.parts().1.next()),
             WaitState::Epoll(epoll) => epoll.wait(self.sources.parts().1, now, deadline),
-            WaitState::IoUring(uring) => uring.wait(now, deadline),
+            WaitState::IoUring(uring) => {
+                let ready = uring.wait(now, deadline)?;
+                Ok(self.sources.parts().1.translate(ready))
+            }
             WaitState::Poll => poll::wait(&mut self.sources, now, deadline),
             WaitState::Blocking(blocking) => blocking.wait(&mut self.sources, now, deadline),
         }
@@ -113,10 +117,15 @@ impl Reactor {
     /// [`Wait::IoUring`] `AlreadyExists` if the source is in another such reactor.
     pub fn add(&mut self, source: &mut impl Source, interest: Interest) -> io::Result<Token> {
         let token = self.sources.claim()?;
+        if let Err(error) = self.prepare(token, source, interest) {
+            self.sources.release(token);
+            return Err(error);
+        }
         let outcome = match &mut self.state {
             WaitState::Blocking(blocking) => blocking.add(token, source),
             WaitState::Epoll(epoll) => {
-                epoll.change(token, source.as_fd(), Interest::NONE, interest)
+                let new = self.sources.descriptor_interest(token, interest);
+                epoll.change(token, source.as_fd(), Interest::NONE, new)
             }
             WaitState::IoUring(uring) => uring.add(token, source),
             WaitState::Spin => {
@@ -151,8 +160,13 @@ impl Reactor {
         if old == interest {
             return Ok(());
         }
+        self.prepare(token, source, interest)?;
         if let WaitState::Epoll(epoll) = &mut self.state {
-            epoll.change(token, source.as_fd(), old, interest)?;
+            let [old, new] =
+                [old, interest].map(|interest| self.sources.descriptor_interest(token, interest));
+            if old != new {
+                epoll.change(token, source.as_fd(), old, new)?;
+            }
         }
         self.record(token, source, interest);
         Ok(())
@@ -202,11 +216,26 @@ impl Reactor {
         }
     }
 
+    /// Notifies a source of an interest before waiting for it.
+    fn prepare(
+        &mut self,
+        token: Token,
+        source: &impl Source,
+        interest: Interest,
+    ) -> io::Result<()> {
+        let readable = interest.contains(Interest::READABLE);
+        let is_combined = source.set_interest(readable, interest.contains(Interest::WRITABLE))?;
+        self.sources.set_combined(token, is_combined);
+        Ok(())
+    }
+
     fn record(&mut self, token: Token, source: &impl Source, interest: Interest) {
         self.sources.set(token, source.as_fd().as_raw_fd(), interest);
         match &mut self.state {
             WaitState::Blocking(blocking) => blocking.select_first(&self.sources),
-            WaitState::IoUring(uring) => uring.set_interest(token, interest),
+            WaitState::IoUring(uring) => {
+                uring.set_interest(token, self.sources.descriptor_interest(token, interest));
+            }
             WaitState::Poll | WaitState::Epoll(_) | WaitState::Spin => {}
         }
     }

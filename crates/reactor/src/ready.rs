@@ -133,6 +133,17 @@ impl Ready {
         Self { readable, writable, group: self.group }
     }
 
+    #[inline]
+    pub(crate) const fn group(self) -> u16 {
+        self.group
+    }
+
+    /// Adds readable sources of a set as writable.
+    #[inline]
+    pub(crate) const fn with_combined(self, combined: u64) -> Self {
+        Self { writable: self.writable | (self.readable & combined), ..self }
+    }
+
     /// Adds a source of this group.
     #[inline]
     pub(crate) fn insert(&mut self, token: Token, interest: Interest) {

@@ -41,6 +41,8 @@ pub(crate) struct Groups {
 #[derive(Debug, Clone, Copy)]
 struct Group {
     occupied: u64,
+    /// The sources whose descriptor is readable when they are ready for any interest.
+    combined: u64,
     /// All sources, as ready for their interest.
     all: Ready,
     /// The results of the last system call that are not yet reported.
@@ -80,6 +82,7 @@ impl Sources {
 
     pub(crate) fn release(&mut self, token: Token) {
         self.set(token, -1, Interest::NONE);
+        self.set_combined(token, false);
         let Self { slots, interests, groups } = self;
         groups.group_mut(token).occupied &= !token.bit();
         while groups.used > 1 && groups.groups[groups.used - 1].occupied == 0 {
@@ -89,10 +92,25 @@ impl Sources {
         interests.truncate(groups.used * GROUP);
     }
 
+    /// Sets whether the source's descriptor is readable when the source is ready for any interest.
+    pub(crate) fn set_combined(&mut self, token: Token, is_combined: bool) {
+        let group = self.groups.group_mut(token);
+        group.combined &= !token.bit();
+        group.combined |= if is_combined { token.bit() } else { 0 };
+    }
+
+    /// Returns the events of the source's descriptor that an interest requires.
+    pub(crate) fn descriptor_interest(&self, token: Token, interest: Interest) -> Interest {
+        let group = &self.groups.groups[usize::from(token.group())];
+        let is_combined = group.combined & token.bit() != 0 && interest != Interest::NONE;
+        if is_combined { Interest::READABLE } else { interest }
+    }
+
     /// Sets the interest in a source. A slot without interest is ignored by ppoll.
     pub(crate) fn set(&mut self, token: Token, fd: RawFd, interest: Interest) {
         let fd = if interest == Interest::NONE { -1 } else { fd };
-        self.slots[token.index()] = libc::pollfd { fd, events: events(interest), revents: 0 };
+        let events = events(self.descriptor_interest(token, interest));
+        self.slots[token.index()] = libc::pollfd { fd, events, revents: 0 };
         self.interests[token.index()] = interest;
         let group = self.groups.group_mut(token);
         group.found.remove(token);
@@ -120,7 +138,7 @@ impl Groups {
     fn new() -> Self {
         let groups = std::array::from_fn(|index| {
             let nothing = Ready::empty(index as u16);
-            Group { occupied: 0, all: nothing, found: nothing }
+            Group { occupied: 0, combined: 0, all: nothing, found: nothing }
         });
         Self { groups, used: 1, pending: 0, last: 0 }
     }
@@ -135,10 +153,16 @@ impl Groups {
         if self.used == 1 {
             let mut ready = Ready::EMPTY;
             found.for_each(|(token, interest)| ready.insert(token, interest));
-            return ready.intersection(self.groups[0].all);
+            return self.groups[0].translate(ready);
         }
         found.for_each(|(token, interest)| self.record(token, interest));
         self.take_pending().unwrap_or(Ready::EMPTY)
+    }
+
+    /// Returns the results of a system call for one group as results of its sources.
+    #[inline]
+    pub(crate) fn translate(&self, ready: Ready) -> Ready {
+        self.groups[usize::from(ready.group())].translate(ready)
     }
 
     /// Marks every source as ready for its interest, and returns the first group.
@@ -191,13 +215,21 @@ impl Groups {
             let index = self.pending.trailing_zeros() as usize;
             self.pending &= self.pending - 1;
             let group = &mut self.groups[index];
-            let ready = group.found.intersection(group.all);
+            let ready = group.translate(group.found);
             group.found = Ready::empty(index as u16);
             if !ready.is_empty() {
                 return Some(ready);
             }
         }
         None
+    }
+}
+
+impl Group {
+    /// Returns the sources that are ready for their interest by the results for their descriptors.
+    #[inline]
+    fn translate(&self, found: Ready) -> Ready {
+        found.with_combined(self.combined).intersection(self.all)
     }
 }
 
@@ -292,6 +324,26 @@ mod tests {
         }
         let groups: Vec<usize> = (0..4).map(|_| numbers(sources.groups.next())[0]).collect();
         assert!(groups == [0, 192, 0, 192] || groups == [192, 0, 192, 0], "{groups:?}");
+    }
+
+    #[test]
+    fn combined_descriptor_reports_writing_by_reading() {
+        for count in [1, 200] {
+            let (mut sources, tokens) = with(count);
+            let token = tokens[count - 1];
+            sources.set_combined(token, true);
+            for interest in [Interest::READABLE, Interest::WRITABLE, Interest::BOTH] {
+                sources.set(token, 7, interest);
+                assert_eq!(sources.slots[token.index()].events, libc::POLLIN);
+                let ready = sources.groups.gather([(token, Interest::READABLE)].into_iter());
+                assert_eq!(ready.is_readable(token), interest.contains(Interest::READABLE));
+                assert_eq!(ready.is_writable(token), interest.contains(Interest::WRITABLE));
+            }
+            sources.release(token);
+            let again = sources.claim().unwrap();
+            sources.set(again, 7, Interest::WRITABLE);
+            assert_eq!((again, sources.slots[token.index()].events), (token, libc::POLLOUT));
+        }
     }
 
     #[test]

@@ -8,13 +8,14 @@ mod supported_waits;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use hairpin_endpoint::xdp::{Stack, StackSettings};
 use hairpin_endpoint::{
-    Receive, Stream, TcpListener, TcpOptions, TcpStream, Timestamping, Transmit, UdpOptions,
-    UdpReceiver, UdpSender, UdpSocket,
+    Receive, Stream, TcpListener, TcpOptions, TcpStream, Timestamping, Transmit, Transport,
+    UdpOptions, UdpReceiver, UdpSender, UdpSocket,
 };
 use hairpin_host::Clock;
 use hairpin_reactor::{Interest, Reactor, Timers, Wait};
-use hairpin_testbed::{CountingAllocator, allocations};
+use hairpin_testbed::{CountingAllocator, Offloads, Testbed, allocations};
 use hairpin_time::Duration;
 use supported_waits::supported;
 
@@ -126,4 +127,63 @@ fn ping(wait: Wait, count: usize) -> (usize, u64) {
     }
     assert!(stamps > 0);
     (answered, allocations() - at_half)
+}
+
+#[test]
+#[ignore = "needs root"]
+fn session_over_xdp_does_not_allocate() {
+    let two_hosts = Testbed::builder().offloads(Offloads::OFF).build().unwrap();
+    let [near, far] = two_hosts.hosts();
+    let [near_by, far_by] = [near, far].map(|host| {
+        let settings = StackSettings { strict: true, ..StackSettings::default() };
+        let open = || Stack::open(host.interface(), &settings).unwrap();
+        Transport::Xdp(host.run(open).unwrap())
+    });
+    for wait in supported(Wait::ALL) {
+        let address = SocketAddrV4::new(far.address(), 0);
+        let mut listener = far.run(|| TcpListener::bind_with(&far_by, address)).unwrap().unwrap();
+        let (remote, options) = (listener.local_address(), TcpOptions::default());
+        let connect = || TcpStream::connect_with(&near_by, remote, options).unwrap();
+        let mut session = near.run(connect).unwrap();
+        let mut gateway = None;
+        while !session.finish_connect().unwrap() || gateway.is_none() {
+            gateway = gateway.or_else(|| listener.accept(options).unwrap());
+        }
+        let mut gateway = gateway.unwrap();
+        assert!(session.is_bypassing() && gateway.is_bypassing(), "{wait}");
+        assert_eq!(trade(wait, &mut session, &mut gateway), 0, "{wait}");
+    }
+}
+
+/// Exchanges orders and reports of many lengths. Returns the allocations of the second half.
+fn trade(wait: Wait, session: &mut TcpStream, gateway: &mut TcpStream) -> u64 {
+    let mut reactor = Reactor::new(wait).unwrap();
+    let token = reactor.add(session, Interest::READABLE).unwrap();
+    let clock = Clock::from_kernel();
+    let mut at_half = 0;
+    for round in 0..1_000 {
+        if round == 500 {
+            at_half = allocations();
+        }
+        let length = 64 + round % 700;
+        session.transmit(length, |order| order.fill(1)).unwrap();
+        let mut received = 0;
+        while received < length {
+            gateway.receive(8, |_, bytes| received += bytes.len()).unwrap();
+        }
+        assert_eq!(gateway.write(&[2; 200]).unwrap(), 200);
+        received = 0;
+        while received < 200 {
+            let now = clock.instant();
+            let ready = reactor.wait(now, Some(now + Duration::from_millis(10))).unwrap();
+            if ready.is_readable(token) {
+                session.receive(8, |_, bytes| received += bytes.len()).unwrap();
+            }
+        }
+        session.warm_up(100);
+    }
+    assert!(session.is_bypassing() && gateway.is_bypassing(), "{wait}");
+    let allocated = allocations() - at_half;
+    reactor.remove(token, session).unwrap();
+    allocated
 }

@@ -39,6 +39,7 @@
 //! | `relay` | the thread between two hosts: [`Relay`], [`RelaySettings`] |
 //! | `faults`, `fault_draw`, `faulty_link` | the faults of a relay, their random draw, their effect |
 //! | `frame`, `packet_socket`, `vnet_header` | frames: parsing, packet(7) sockets, segmentation |
+//! | `minimal_socket` | [`MinimalSocket`], an AF_XDP socket that is the lower bound of benchmarks |
 //! | `relay_counters` | [`RelayCounters`]; add a counter of the relay there |
 //! | `allocations`, `test_scale` | [`CountingAllocator`]; [`scaled`] |
 //!
@@ -64,6 +65,7 @@ mod faults;
 mod faulty_link;
 mod frame;
 mod host;
+mod minimal_socket;
 mod namespace;
 mod packet_socket;
 mod relay;
@@ -80,6 +82,7 @@ pub use capabilities::{Capability, become_ordinary_user};
 pub use ethtool::{Offloads, Queues};
 pub use faults::{Chance, Delay, Faults, Filter, Holding, Part, Protocol, Rate};
 pub use host::Host;
+pub use minimal_socket::MinimalSocket;
 pub use relay::{Direction, Relay, RelaySettings};
 pub use relay_counters::RelayCounters;
 pub use rtnetlink::{Link, NudState, Route, RouteKind, Rtnetlink, Rule};

@@ -74,6 +74,9 @@ pub(super) const RULES: &[Rule] = &[
     rule("exchange", Products, &["cme-codecs", "sbe", "reactor", "endpoint", "time"], Forbidden),
     rule("preload", Products, &["endpoint", "stack", "mapped", "host", "time"], Documented),
     rule("measure", Products, &["host", "mapped", "time"], Forbidden),
+    rule("sdk", Products,
+        &["feed-handler", "order-entry", "reactor", "endpoint", "mapped", "host", "sbe", "time"],
+        Forbidden),
     rule("hairpin", Products,
         &["time", "wire", "sbe", "cme-codecs", "netstack", "tcp", "rds", "mdp3", "ilink3", "host",
           "mapped", "xdp", "stack", "endpoint", "reactor", "feed-handler", "order-entry",
@@ -81,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("netsim", Tools, &["time", "wire"], Forbidden),
     rule("testbed", Tools, &["host"], Documented),
     rule("examples", Tools,
-        &["time", "host", "mapped", "reactor", "feed-handler", "order-entry"], Forbidden),
+        &["time", "host", "mapped", "reactor", "feed-handler", "order-entry", "sdk"], Forbidden),
     rule("xtask", Tools, &["sbe"], Forbidden),
 ];
 

@@ -16,44 +16,14 @@ use crate::recv_buffer::RecvBuffer;
 use crate::timestamps::socket::SocketTimestamps;
 use crate::timestamps::timestamping::TimestampFlags;
 use crate::{
-    Blocker, DropNotifier, Meta, Receive, Received, Source, Stream, Timestamping, Transmit,
-    Transmitted, UringHandle,
+    Blocker, DropNotifier, Meta, Receive, Received, Source, Stream, TcpOptions, Timestamping,
+    Transmit, Transmitted, UringHandle,
 };
-
-/// The sizes and socket options of a [`TcpStream`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TcpOptions {
-    /// The maximum chunk delivered at once, in bytes. Default: 64 KiB.
-    pub chunk_max: usize,
-    /// The maximum message for [`Transmit::transmit`], in bytes. Default: 64 KiB.
-    pub message_max: usize,
-    /// The kernel's send buffer in bytes, capped by `net.core.wmem_max`. Default: 4 MiB. `None`
-    /// keeps the system's default. Each small message in flight takes over a kilobyte, so the
-    /// system's default (16 KiB at first) holds only some dozens until the peer acknowledges.
-    pub send_buffer: Option<usize>,
-    /// The receive timestamps. Default: off. A chunk has the time of its last byte.
-    pub timestamping: Timestamping,
-    /// The local address and port to connect from. Default: chosen by the kernel. Without effect on
-    /// accepted connections.
-    pub local: Option<SocketAddrV4>,
-}
-
-impl Default for TcpOptions {
-    fn default() -> Self {
-        Self {
-            chunk_max: 64 << 10,
-            message_max: 64 << 10,
-            send_buffer: Some(4 << 20),
-            timestamping: Timestamping::Off,
-            local: None,
-        }
-    }
-}
 
 /// A kernel TCP connection. It never blocks, sends immediately (`TCP_NODELAY`) and raises no
 /// SIGPIPE.
 #[derive(Debug)]
-pub struct TcpStream {
+pub(crate) struct KernelTcpStream {
     socket: Arc<Socket>,
     recv_buffer: RecvBuffer<StreamBuffer>,
     timestamps: SocketTimestamps,
@@ -64,27 +34,13 @@ pub struct TcpStream {
     connected: bool,
 }
 
-impl TcpStream {
-    /// Starts connecting. When the stream becomes writable, [`Stream::finish_connect`] returns the
-    /// outcome. The connection may be established immediately (see [`Stream::is_connected`]).
-    ///
-    /// # Errors
-    /// The kernel's errors, with the address, if they are known immediately: `ConnectionRefused`,
-    /// `NetworkUnreachable`, `AddrNotAvailable`.
-    pub fn connect(remote: SocketAddrV4, options: TcpOptions) -> io::Result<Self> {
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-        if let Some(local) = options.local {
-            socket.set_reuse_address(true)?;
-            socket.bind(&local.into()).context(format_args!("connect from {local}"))?;
-        }
+impl KernelTcpStream {
+    /// Starts connecting.
+    pub(crate) fn connect(remote: SocketAddrV4, options: TcpOptions) -> io::Result<Self> {
+        let socket = start_connect(remote, options)?;
         let mut stream = Self::new(socket, remote, options)?;
-        match stream.socket.connect(&remote.into()) {
-            Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
-            outcome => {
-                outcome.context(format_args!("connect to {remote}"))?;
-                stream.finish_connect()?;
-            }
-        }
+        // The connection may be established immediately.
+        stream.finish_connect()?;
         Ok(stream)
     }
 
@@ -93,15 +49,11 @@ impl TcpStream {
         peer: SocketAddrV4,
         options: TcpOptions,
     ) -> io::Result<Self> {
+        set_options(&socket, options)?;
         Ok(Self { connected: true, ..Self::new(socket, peer, options)? })
     }
 
     fn new(socket: Socket, peer_address: SocketAddrV4, options: TcpOptions) -> io::Result<Self> {
-        socket.set_nonblocking(true)?;
-        socket.set_tcp_nodelay(true)?;
-        if let Some(bytes) = options.send_buffer {
-            socket.set_send_buffer_size(bytes)?;
-        }
         let timestamps =
             SocketTimestamps::new(&socket, TimestampFlags::for_stream(options.timestamping))?;
         Ok(Self {
@@ -122,13 +74,12 @@ impl TcpStream {
     ///
     /// # Errors
     /// The kernel's errors.
-    pub fn local_address(&self) -> io::Result<SocketAddrV4> {
+    pub(crate) fn local_address(&self) -> io::Result<SocketAddrV4> {
         address::local(&self.socket)
     }
 
     /// Returns the peer's address and port.
-    #[must_use]
-    pub fn peer_address(&self) -> SocketAddrV4 {
+    pub(crate) fn peer_address(&self) -> SocketAddrV4 {
         self.peer_address
     }
 
@@ -136,8 +87,7 @@ impl TcpStream {
     /// requested and the NIC of the local address's interface takes them now
     /// ([`crate::InterfaceTimestamping`]). Otherwise software timestamps are active. Each call
     /// queries the system.
-    #[must_use]
-    pub fn timestamping(&self) -> Timestamping {
+    pub(crate) fn timestamping(&self) -> Timestamping {
         self.interface().map_or(Timestamping::Off, |interface| {
             self.timestamps.receive_timestamping_on(interface)
         })
@@ -149,16 +99,18 @@ impl TcpStream {
     /// # Errors
     /// `NotConnected` before the connection is established. `InvalidInput` on kernels before Linux
     /// 6.2. Otherwise the kernel's errors.
-    pub fn set_transmit_timestamping(&mut self, timestamping: Timestamping) -> io::Result<()> {
+    pub(crate) fn set_transmit_timestamping(
+        &mut self,
+        timestamping: Timestamping,
+    ) -> io::Result<()> {
         if !self.connected {
             return Err(io::ErrorKind::NotConnected.into());
         }
         self.timestamps.set_transmit(&self.socket, timestamping)
     }
 
-    /// Returns the active transmit timestamping, by the same rules as [`TcpStream::timestamping`].
-    #[must_use]
-    pub fn transmit_timestamping(&self) -> Timestamping {
+    /// Returns the active transmit timestamping, by the same rules as `timestamping`.
+    pub(crate) fn transmit_timestamping(&self) -> Timestamping {
         self.interface().map_or(Timestamping::Off, |interface| {
             self.timestamps.transmit_timestamping_on(interface)
         })
@@ -175,15 +127,14 @@ impl TcpStream {
     ///
     /// # Errors
     /// The kernel's errors.
-    pub fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
+    pub(crate) fn transmit_timestamps(&mut self, on: impl FnMut(Transmitted)) -> io::Result<usize> {
         self.timestamps.deliver(&self.socket, on)
     }
 
     /// Returns the number of unread transmit timestamps that were discarded. When
     /// [`Receive::receive`] finds no data, it takes pending timestamps from the kernel, so that
     /// they do not end each wait, and keeps the newest 1,024.
-    #[must_use]
-    pub fn transmit_timestamps_discarded(&self) -> u64 {
+    pub(crate) fn transmit_timestamps_discarded(&self) -> u64 {
         self.timestamps.discarded()
     }
 
@@ -198,7 +149,50 @@ impl TcpStream {
     }
 }
 
-impl Stream for TcpStream {
+/// Opens a socket that connects.
+///
+/// # Errors
+/// The kernel's errors, with the address, if they are known immediately.
+pub(crate) fn start_connect(remote: SocketAddrV4, options: TcpOptions) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    if let Some(local) = options.local {
+        socket.set_reuse_address(true)?;
+        socket.bind(&local.into()).context(format_args!("connect from {local}"))?;
+    }
+    set_options(&socket, options)?;
+    match socket.connect(&remote.into()) {
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
+        outcome => outcome.context(format_args!("connect to {remote}"))?,
+    }
+    Ok(socket)
+}
+
+pub(crate) fn set_options(socket: &Socket, options: TcpOptions) -> io::Result<()> {
+    socket.set_nonblocking(true)?;
+    socket.set_tcp_nodelay(true)?;
+    options.send_buffer.map_or(Ok(()), |bytes| socket.set_send_buffer_size(bytes))
+}
+
+/// Returns `true` if the connection is established, `false` if the attempt is still in progress.
+///
+/// # Errors
+/// The reason why the attempt failed, with the address.
+pub(crate) fn is_established(socket: &Socket, remote: SocketAddrV4) -> io::Result<bool> {
+    if let Some(reason) = socket.take_error()? {
+        return Err(reason).context(format_args!("connect to {remote}"));
+    }
+    match socket.peer_addr() {
+        // The kernel may choose a local port equal to a remote port on this host without a
+        // listener. The attempt then connects to itself (RFC 9293, 3.5, simultaneous open).
+        Ok(_) if address::local(socket)? == remote => Err(io::ErrorKind::ConnectionRefused.into())
+            .context(format_args!("connect to {remote}")),
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
+        Err(error) => Err(error).context(format_args!("connect to {remote}")),
+    }
+}
+
+impl Stream for KernelTcpStream {
     fn is_connected(&self) -> bool {
         self.connected
     }
@@ -212,25 +206,11 @@ impl Stream for TcpStream {
         if self.connected {
             return Ok(true);
         }
-        let remote = self.peer_address;
-        if let Some(reason) = self.socket.take_error()? {
-            return Err(reason).context(format_args!("connect to {remote}"));
+        self.connected = is_established(&self.socket, self.peer_address)?;
+        if self.connected {
+            self.recv_buffer.borrow().set_open();
         }
-        match self.socket.peer_addr() {
-            // The kernel may choose a local port equal to a remote port on this host without a
-            // listener. The attempt then connects to itself (RFC 9293, 3.5, simultaneous open).
-            Ok(_) if self.local_address()? == remote => {
-                Err(io::ErrorKind::ConnectionRefused.into())
-                    .context(format_args!("connect to {remote}"))
-            }
-            Ok(_) => {
-                self.connected = true;
-                self.recv_buffer.borrow().set_open();
-                Ok(true)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
-            Err(error) => Err(error).context(format_args!("connect to {remote}")),
-        }
+        Ok(self.connected)
     }
 
     #[inline]
@@ -267,7 +247,7 @@ impl Stream for TcpStream {
     }
 }
 
-impl Receive for TcpStream {
+impl Receive for KernelTcpStream {
     #[inline]
     fn receive(&mut self, budget: usize, on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
         let (socket, peer) = (self.socket.as_fd(), self.peer_address);
@@ -279,7 +259,7 @@ impl Receive for TcpStream {
     }
 }
 
-impl Transmit for TcpStream {
+impl Transmit for KernelTcpStream {
     #[inline]
     fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<()> {
         if length > self.send_buffer.len() {
@@ -294,13 +274,13 @@ impl Transmit for TcpStream {
     }
 }
 
-impl AsFd for TcpStream {
+impl AsFd for KernelTcpStream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
-impl Source for TcpStream {
+impl Source for KernelTcpStream {
     fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
         self.socket.set_read_timeout(timeout.map(Into::into))?;
         self.socket.set_nonblocking(timeout.is_none())?;

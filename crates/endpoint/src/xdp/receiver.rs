@@ -5,6 +5,7 @@ use std::io;
 use hairpin_stack::UdpSocket;
 use hairpin_time::Duration;
 
+use crate::source::Wait;
 use crate::xdp::socket::v4;
 use crate::xdp::timestamps::XdpTimestamps;
 use crate::{Meta, Received};
@@ -76,20 +77,21 @@ impl XdpReceiver {
         self.timeout = timeout;
     }
 
-    /// Blocks until data can be received or the timeout has passed.
-    pub(crate) fn wait(&mut self) {
-        if self.failure.is_none()
-            && let Err(failure) = self.socket.wait(Some(self.timeout.into()))
-        {
-            self.failure = Some(failure);
-        }
-    }
-
     pub(crate) fn dropped(&self) -> u64 {
         self.socket.dropped()
     }
 
     pub(crate) fn truncated(&self) -> u64 {
         self.truncated
+    }
+}
+
+impl Wait for XdpReceiver {
+    fn wait(&mut self) {
+        if self.failure.is_none()
+            && let Err(failure) = self.socket.wait(Some(self.timeout.into()))
+        {
+            self.failure = Some(failure);
+        }
     }
 }

@@ -12,3 +12,4 @@ mod udp;
 mod udp_socket;
 mod xdp;
 mod xdp_fallback;
+mod xdp_tcp;

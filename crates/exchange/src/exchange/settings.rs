@@ -96,6 +96,7 @@ pub struct ExchangeSettings {
     pub connections: u32,
     /// The addresses of feeds and gateway.
     pub addresses: Addresses,
-    /// The transport of the multicast packets: through the kernel or bypassing it.
+    /// The transport of the multicast packets and the gateway's connections: through the kernel or
+    /// bypassing it.
     pub transport: Transport,
 }

@@ -109,6 +109,10 @@ impl Faults {
         Self { settings, random, tally: GatewayFaultTally::default() }
     }
 
+    pub(super) fn end(&mut self) {
+        self.settings = GatewayFaults::default();
+    }
+
     fn draw(&mut self, ppm: u32) -> bool {
         ppm > 0 && self.random.next_u32() % 1_000_000 < ppm
     }

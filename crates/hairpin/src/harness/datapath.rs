@@ -1,4 +1,4 @@
-//! The datapath of a process's datagrams, through the kernel or AF_XDP, and its notices.
+//! The datapath of a process's sockets, through the kernel or AF_XDP, and its notices.
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
@@ -9,6 +9,7 @@ use anyhow::Result;
 use hairpin_endpoint::Transport;
 use hairpin_feed_handler::Addresses;
 use hairpin_host::address_interface;
+use hairpin_mapped::CounterWriter;
 use hairpin_stack::{Stack, StackError};
 use hairpin_time::{Duration, Instant};
 use hairpin_xdp::{InterfaceError, ReceiveStamps, SocketError};
@@ -107,6 +108,13 @@ impl OpenTransport {
     pub(crate) fn apply_to(&self, addresses: &mut Addresses) {
         if let Addresses::Multicast(feeds) = addresses {
             feeds.transport = self.transport.clone();
+        }
+    }
+
+    /// Writes the counters of the connections that AF_XDP carries.
+    pub(crate) fn write_counters(&self, writer: &mut CounterWriter<'_>) {
+        if let Transport::Xdp(stack) = &self.transport {
+            writer.counters("tcp", stack.tcp_counters().iter());
         }
     }
 

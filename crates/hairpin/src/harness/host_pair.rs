@@ -190,6 +190,19 @@ impl HostPair {
         host(&self.testbed, role).spawn(command, &[fd])
     }
 
+    /// Runs `body` with the index of the interface on the host of `role`, on a thread of its own.
+    ///
+    /// # Errors
+    /// Those of `body`; the thread cannot be started or cannot enter the host.
+    pub(crate) fn run<R: Send>(
+        &self,
+        role: Role,
+        body: impl FnOnce(u32) -> io::Result<R> + Send,
+    ) -> io::Result<R> {
+        let host = host(&self.testbed, role);
+        host.run(|| body(host.interface_index())).flatten()
+    }
+
     /// Starts another program on the host of `role`.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ pub(crate) mod raw_port;
 pub(crate) mod run_loop;
 pub(crate) mod secret_key;
 pub(crate) mod signals;
+pub(crate) mod sockperf;
 pub(crate) mod t2t_setup;
 pub(crate) mod transport;
 pub(crate) mod usage;

@@ -88,7 +88,9 @@ impl RunLoop {
 
     /// Publishes the counters of `task` from now on; see [`CounterPublisher::new`].
     pub(crate) fn publish(&mut self, title: &str, name: &str, task: &impl Task) {
-        self.counters = CounterPublisher::new(title, name, |writer| task.write_counters(writer));
+        let transport = self.transport.as_ref();
+        self.counters =
+            CounterPublisher::new(title, name, |writer| write_counters(writer, task, transport));
     }
 
     /// Runs `task` until it is finished and returns `true` if a stop was requested.
@@ -108,7 +110,9 @@ impl RunLoop {
             if let Some(transport) = &mut self.transport {
                 transport.print_pending_notices(now, idle);
             }
-            self.counters.update_if_due(now, idle, |writer| task.write_counters(writer));
+            let transport = self.transport.as_ref();
+            self.counters
+                .update_if_due(now, idle, |writer| write_counters(writer, task, transport));
             if activity != Activity::Critical
                 && let Some(clock) = task.clock()
             {
@@ -120,6 +124,17 @@ impl RunLoop {
             }
         }
         Ok(stopped)
+    }
+}
+
+fn write_counters(
+    writer: &mut CounterWriter<'_>,
+    task: &impl Task,
+    transport: Option<&OpenTransport>,
+) {
+    task.write_counters(writer);
+    if let Some(transport) = transport {
+        transport.write_counters(writer);
     }
 }
 

@@ -148,7 +148,7 @@ pub(crate) struct ExchangeSetup {
     pub(crate) market_data: MarketData,
     /// The address that market data is sent from.
     pub(crate) interface: Ipv4Addr,
-    /// The transport of market data.
+    /// The transport of market data and orders.
     pub(crate) transport: transport::TransportArgs,
     /// The address of the gateway; port 0 lets the kernel choose.
     pub(crate) gateway: SocketAddrV4,
@@ -164,7 +164,7 @@ pub(crate) struct ExchangeSetup {
 pub(crate) struct TraderSetup {
     /// The number of the benchmark account: 1 to [`TRADERS_MAX`].
     pub(crate) id: u32,
-    /// The transport of market data.
+    /// The transport of market data and orders.
     pub(crate) transport: transport::TransportArgs,
     pub(crate) gateway: SocketAddrV4,
     pub(crate) wait: String,

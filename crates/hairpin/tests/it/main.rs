@@ -9,6 +9,7 @@ mod bench;
 mod bench_compare;
 mod bench_feed;
 mod bench_order;
+mod bench_sockets;
 mod callbacks;
 mod captures;
 mod certification;
@@ -36,6 +37,7 @@ mod throughput;
 mod traded_session;
 mod two_hosts;
 mod xdp;
+mod xdp_tcp;
 
 #[path = "../../../exchange/tests/it/handwritten_client.rs"]
 mod by_hand;

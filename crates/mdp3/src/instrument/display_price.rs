@@ -17,7 +17,11 @@
 //! decimals. BrokerTec fixed income uses a point; those digits are the numerator of the
 //! sub-fraction: `104.282` is 28 32nds and two eighths of one.
 
+mod parse;
+
 use core::fmt;
+
+pub use parse::ParsePriceError;
 
 use crate::{Definition, Details, Price9};
 

@@ -277,6 +277,7 @@ impl Market {
             aggressor: trade.aggressor,
             action: trade.action,
             trade_entry_id: trade.trade_entry_id,
+            instruments: &self.instruments,
             bytes,
             position: trade.position,
         });

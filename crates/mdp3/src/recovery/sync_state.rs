@@ -137,7 +137,13 @@ impl Market {
     pub(crate) fn notify_state(&self, instrument: InstrumentIndex, listener: &mut impl Listener) {
         let book = self.instruments.book(instrument);
         let state = book.sync_state();
-        listener.on_instrument_state(&InstrumentStateChange { instrument, state, book });
+        let instruments = &self.instruments;
+        listener.on_instrument_state(&InstrumentStateChange {
+            instrument,
+            state,
+            book,
+            instruments,
+        });
     }
 
     /// Marks everything suspect after the loss of `lost` packets before `floor`: any book may lack

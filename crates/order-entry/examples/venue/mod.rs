@@ -1,5 +1,5 @@
-//! The exchange for the examples and tests: runs on loopback in its own thread, with a primary and
-//! a backup gateway.
+//! The exchange for the examples and tests: runs in its own thread, on loopback unless another
+//! address is given, with a primary and a backup gateway.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
+use hairpin_endpoint::Transport;
 use hairpin_exchange::{
     Addresses, Credentials, Exchange, ExchangeSettings, FeedLine, Instrument, Pace,
     SimulatedMarketSettings, TcpFeed,
@@ -47,19 +48,24 @@ pub struct Venue {
 impl Venue {
     /// Starts an exchange without order flow. It sleeps while idle.
     pub fn quiet() -> Self {
-        Self::open(false)
+        Self::open(false, Site::default())
+    }
+
+    /// Starts an exchange without order flow at an address of this host. It spins.
+    pub fn quiet_at(address: Ipv4Addr, transport: Transport) -> Self {
+        Self::open(false, Site { address, transport, wait: Wait::Spin })
     }
 
     /// Starts an exchange whose best prices change continuously.
     pub fn busy() -> Self {
-        Self::open(true)
+        Self::open(true, Site::default())
     }
 
-    fn open(is_busy: bool) -> Self {
+    fn open(is_busy: bool, site: Site) -> Self {
         let command = Arc::new(AtomicU32::new(NOTHING));
         let (listening, addresses) = mpsc::channel();
         let commanded = Arc::clone(&command);
-        let thread = thread::spawn(move || run(is_busy, &commanded, &listening));
+        let thread = thread::spawn(move || run(is_busy, &site, &commanded, &listening));
         let ListenAddresses { primary, backup, feed } =
             addresses.recv().expect("the exchange reports its addresses");
         Self { primary, backup, feed, command, thread: Some(thread) }
@@ -125,6 +131,20 @@ impl Drop for Venue {
     }
 }
 
+/// The address, transport and wait of an exchange.
+struct Site {
+    address: Ipv4Addr,
+    transport: Transport,
+    wait: Wait,
+}
+
+impl Default for Site {
+    fn default() -> Self {
+        let (address, transport) = (Ipv4Addr::LOCALHOST, Transport::Kernel);
+        Self { address, transport, wait: Wait::Epoll }
+    }
+}
+
 /// The addresses on which an exchange listens.
 struct ListenAddresses {
     primary: SocketAddrV4,
@@ -136,8 +156,8 @@ fn access_key_of(session: &str) -> String {
     format!("KEY-OF-{session}")
 }
 
-fn run(is_busy: bool, command: &AtomicU32, listening: &mpsc::Sender<ListenAddresses>) {
-    let anywhere = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+fn run(is_busy: bool, site: &Site, command: &AtomicU32, listening: &mpsc::Sender<ListenAddresses>) {
+    let anywhere = SocketAddrV4::new(site.address, 0);
     let account = |session: &str| {
         Credentials::new(&access_key_of(session), KEY, session, "DEFGH").expect("an account")
     };
@@ -149,7 +169,7 @@ fn run(is_busy: bool, command: &AtomicU32, listening: &mpsc::Sender<ListenAddres
         matching: is_busy,
         accounts: SESSIONS.map(account).into(),
         connections: 8,
-        transport: Default::default(),
+        transport: site.transport.clone(),
         addresses: Addresses {
             multicast: None,
             tcp: Some(TcpFeed::new(anywhere, anywhere)),
@@ -157,7 +177,7 @@ fn run(is_busy: bool, command: &AtomicU32, listening: &mpsc::Sender<ListenAddres
         },
     };
     let clock = Clock::from_kernel();
-    let mut reactor = Reactor::new(Wait::Epoll).expect("a reactor");
+    let mut reactor = Reactor::new(site.wait).expect("a reactor");
     let mut exchange = Exchange::new(settings, clock.now(), &mut reactor).expect("free ports");
     exchange.set_pace(Pace::Paced, clock.now());
     let backup = exchange.serve_backup(anywhere, clock.now(), &mut reactor).expect("a free port");

@@ -123,7 +123,9 @@ struct Sending {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JournalTable {
-    folder: PathBuf,
+    folder: Option<PathBuf>,
+    #[serde(default)]
+    in_memory: bool,
     segment_bytes: Option<u64>,
     ahead: Option<usize>,
     sync: Option<SyncName>,
@@ -284,7 +286,7 @@ impl Config {
                 return Err(source.error_at(&segment.id, message));
             }
             if let Some(journal) = &mut file.journal {
-                journal.folder.push(id.to_string());
+                journal.folder.iter_mut().for_each(|folder| folder.push(id.to_string()));
             }
             file.conduct.market_segment = Some(id);
             let SegmentTable { primary, backup, attempts, interval_ms, .. } = segment;
@@ -320,7 +322,11 @@ impl Config {
             throttle: file.throttle.map(|table| table.read()),
             ..Settings::new(gateway, logon)
         };
-        let journal = file.journal.map(|table| table.read(source)).transpose()?;
+        let in_memory = file.journal.as_ref().is_some_and(|it| it.in_memory);
+        let journal = match file.journal {
+            Some(table) => table.read(source)?,
+            None => None,
+        };
         let connector = ConnectorSettings {
             primary: gateways.primary.as_ref().iter().map(|it| it.0).collect(),
             backup: gateways.backup.iter().map(|it| it.0).collect(),
@@ -329,7 +335,7 @@ impl Config {
             schedule,
         };
         let instruments = file.instruments;
-        Ok(Self { session, connector, zone, journal, instruments })
+        Ok(Self { session, connector, zone, journal, in_memory, instruments })
     }
 }
 
@@ -475,7 +481,16 @@ impl ConductTable {
 }
 
 impl JournalTable {
-    fn read(self, source: &Source<'_>) -> Result<JournalLocation, ConfigError> {
+    /// Returns the journal's location, or `None` for a journal in memory.
+    fn read(self, source: &Source<'_>) -> Result<Option<JournalLocation>, ConfigError> {
+        let folder = match (self.folder, self.in_memory) {
+            (Some(folder), false) => folder,
+            (None, true) => return Ok(None),
+            _ => {
+                let message = "give either `folder` or `in_memory = true`";
+                return Err(source.error_in_table("journal", message));
+            }
+        };
         let default = JournalSettings::default();
         let sync = match (self.sync, self.sync_interval_ms) {
             (Some(SyncName::Interval), Some(millis)) => {
@@ -499,7 +514,7 @@ impl JournalTable {
         let segment_bytes = self.segment_bytes.unwrap_or(default.segment_bytes);
         let ahead = self.ahead.unwrap_or(default.ahead);
         let settings = JournalSettings { segment_bytes, ahead, sync, retention };
-        Ok(JournalLocation { folder: source.folder.join(self.folder), settings })
+        Ok(Some(JournalLocation { folder: source.folder.join(folder), settings }))
     }
 }
 

@@ -141,3 +141,17 @@ fn latency_measures_every_order() {
     }
     assert_eq!(printed.len(), 3);
 }
+
+#[test]
+#[ignore = "needs root"]
+fn kernel_bypass_measures_every_order_over_both_transports() {
+    let printed = printed("kernel_bypass");
+    assert_eq!(printed[0], "1800 orders, microseconds from send to report: min, median, p99");
+    for (line, name) in printed[1..].iter().zip(["kernel: ", "xdp: "]) {
+        let figures: Vec<f64> =
+            line.strip_prefix(name).unwrap().split(", ").map(|it| it.parse().unwrap()).collect();
+        assert!(figures.is_sorted() && figures.len() == 3 && figures[0] > 0.0, "{line}");
+    }
+    assert_eq!(printed[3], "connections taken over: 1");
+    assert_eq!(printed.len(), 5);
+}

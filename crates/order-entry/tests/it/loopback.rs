@@ -123,10 +123,20 @@ pub(crate) fn clock(start: std::time::Instant) -> Now {
 }
 
 /// Runs one session from logon to the end of the connection.
-fn converse(wait: Wait, ended_by: EndedBy, bytewise: bool) -> (Session, Vec<String>, Vec<u16>) {
+pub(crate) fn converse(
+    wait: Wait,
+    ended_by: EndedBy,
+    bytewise: bool,
+) -> (Session, Vec<String>, Vec<u16>) {
     let (port, gateway) = gateway(ended_by, bytewise);
     let journal = Journal::anonymous(1 << 16).unwrap();
     let mut session = Session::new(mock_exchange::settings(port), journal).unwrap();
+    let events = run(&mut session, wait, ended_by);
+    (session, events, gateway.join().unwrap())
+}
+
+/// Runs a session to the end of its connection, and returns its events.
+pub(crate) fn run(session: &mut Session, wait: Wait, ended_by: EndedBy) -> Vec<String> {
     let mut trader = Trader { events: Vec::new(), ended_by: ended_by == EndedBy::Client };
     let mut reactor = Reactor::new(wait).unwrap();
     let start = std::time::Instant::now();
@@ -137,7 +147,7 @@ fn converse(wait: Wait, ended_by: EndedBy, bytewise: bool) -> (Session, Vec<Stri
         let ready = reactor.wait(clock(start).monotonic, deadline).unwrap();
         session.process(clock(start), ready, &mut reactor, &mut trader).unwrap();
     }
-    (session, trader.events, gateway.join().unwrap())
+    trader.events
 }
 
 /// Records the receive timestamp of the last bytes, and their number.
@@ -179,8 +189,10 @@ fn arrival() -> Option<Utc> {
     let journal = Journal::anonymous(1 << 12).unwrap();
     let options = TcpOptions { timestamping: Timestamping::Software, ..TcpOptions::default() };
     let newest = Rc::new(Cell::new((Timestamp::None, 0)));
-    let connector =
-        TimestampingConnector { connector: TcpConnect { options }, newest: Rc::clone(&newest) };
+    let connector = TimestampingConnector {
+        connector: TcpConnect { options, ..TcpConnect::default() },
+        newest: Rc::clone(&newest),
+    };
     let connector = FrameTap::new(connector, |_: &[u8]| {});
     let mut session =
         Session::with_connect(mock_exchange::settings(port), journal, connector).unwrap();

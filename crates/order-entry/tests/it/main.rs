@@ -23,6 +23,7 @@ mod storages;
 mod threads;
 mod throttle;
 mod warm_up;
+mod xdp;
 
 #[allow(dead_code, unreachable_pub, clippy::expect_used, reason = "the exchange of the examples")]
 #[path = "../../examples/venue/mod.rs"]

@@ -9,3 +9,4 @@ mod traffic;
 mod transmit_timestamps;
 mod waits;
 mod xdp;
+mod xdp_tcp;

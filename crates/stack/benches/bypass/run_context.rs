@@ -5,12 +5,11 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use hairpin_stack::{Mode, StackSettings};
-use hairpin_testbed::{Host, Testbed};
+use hairpin_testbed::{Host, MinimalSocket, Testbed};
 use hairpin_xdp::{InterfaceSettings, UmemSettings};
 
 use crate::args::{BenchArgs, Transport};
 use crate::kernel_udp::KernelUdp;
-use crate::minimal::Minimal;
 use crate::ping_loop::{Ending, PingLoop, Sample, measured_round_trips, ping_all, pong_all};
 use crate::port::Port;
 use crate::raw::Raw;
@@ -201,6 +200,6 @@ fn addresses(host: &Host) -> [SocketAddrV4; 2] {
     [last, 3 - last].map(|last| SocketAddrV4::new(Ipv4Addr::new(a, b, c, last), PORT))
 }
 
-fn open_minimal(host: &Host, mode: Option<Mode>) -> io::Result<Minimal> {
-    Minimal::open(host.interface_index(), mode == Some(Mode::Native))
+fn open_minimal(host: &Host, mode: Option<Mode>) -> io::Result<MinimalSocket> {
+    MinimalSocket::open(host.interface_index(), mode == Some(Mode::Native))
 }

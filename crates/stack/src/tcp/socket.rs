@@ -33,8 +33,8 @@ const IDLE: Duration = Duration::from_secs(10);
 /// Tokens of the watcher, apart from those of UDP sockets, which count up from the first.
 static TOKENS: AtomicU64 = AtomicU64::new(FIRST_SOCKET_TOKEN | 1 << 63);
 
-/// A TCP socket of the kernel, connected or connecting. Its data take the kernel's path, or bypass the kernel after
-/// [`take_over`](Self::take_over) until [`hand_back`](Self::hand_back).
+/// A TCP socket of the kernel, connected or connecting. Its data take the kernel's path, or bypass
+/// the kernel after [`take_over`](Self::take_over) until [`hand_back`](Self::hand_back).
 ///
 /// The connection is handed back by itself when it needs the kernel: the peer closes or resets it,
 /// its window stays closed, two retransmission timeouts follow each other, bulk data are sent, or
@@ -146,7 +146,7 @@ impl TcpSocket {
         readiness.set_has_waiters(false);
         let token = TOKENS.fetch_add(1, Ordering::Relaxed);
         let (epoll, watched) = (Epoll::new()?, Watched::default());
-        epoll.add(stream.as_fd(), watched.kernel_events, 0)?;
+        epoll.add(stream.as_fd(), watched.kernel_events, wait::KERNEL)?;
         epoll.add_readiness(&readiness, 0)?;
         let (bypass, last_handback, error) = (None, None, None);
         let inner = Inner { bypass, watched, polled_at: now(), last_handback, error };

@@ -57,6 +57,24 @@ pub struct TcpCounters {
     pub malformed: u64,
 }
 
+impl TcpCounters {
+    /// Iterates over the counters with their names, in declaration order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+        [
+            ("bypassing", self.bypassing),
+            ("taken_over", self.taken_over),
+            ("handed_back", self.handed_back),
+            ("abandoned", self.abandoned),
+            ("busy", self.busy),
+            ("refused", self.refused),
+            ("late_bytes", self.late_bytes),
+            ("injected", self.injected),
+            ("malformed", self.malformed),
+        ]
+        .into_iter()
+    }
+}
+
 /// The TCP connections of a stack.
 #[derive(Debug)]
 pub(crate) struct TcpTable {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hairpin_measure::{Host, Row};
+use hairpin_measure::{Figure, Host, Row};
 
 /// One column of a table.
 pub(super) struct Column {
@@ -42,12 +42,39 @@ pub(super) fn drawn(names: &[&str], columns: &[Column], published: usize) -> Str
     text
 }
 
+/// Returns the median over rounds of the ratio of a figure of two rows.
+pub(super) fn median_ratio([over, under]: [&Row; 2], figure: Figure) -> Option<f64> {
+    let rounds = over.by_round.iter().zip(&under.by_round);
+    let ratios = rounds.filter_map(|(a, b)| Some(a.figure(figure)? / b.figure(figure)?));
+    let mut ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite()).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    let middle = ratios.len() / 2;
+    match ratios.len() % 2 {
+        _ if ratios.is_empty() => None,
+        0 => Some(f64::midpoint(ratios[middle - 1], ratios[middle])),
+        _ => Some(ratios[middle]),
+    }
+}
+
 /// Returns the reason why a row may not count, or an empty text.
 pub(super) fn note(row: &Row) -> String {
     let failed = row.failed.as_ref().map(|reason| format!("failed: {reason}"));
     let late = (row.late && row.failed.is_none()).then(|| "late".to_owned());
     let interrupted = row.interrupted.then(|| "interrupted".to_owned());
     [failed, late, interrupted].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Groups pairs of reason and case by reason. Pairs without a reason are left out.
+pub(super) fn grouped(notes: impl Iterator<Item = (String, String)>) -> Vec<(String, Vec<String>)> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (reason, case) in notes.filter(|(reason, _)| !reason.is_empty()) {
+        match groups.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, cases)) if cases.contains(&case) => {}
+            Some((_, cases)) => cases.push(case),
+            None => groups.push((reason, vec![case])),
+        }
+    }
+    groups
 }
 
 /// Describes this machine and the cores of the two named processes.

@@ -9,6 +9,7 @@ mod progress;
 mod rds;
 mod rounds;
 mod run;
+mod sockets;
 mod t2t;
 
 use std::ffi::OsString;
@@ -32,6 +33,7 @@ enum Table {
     Feed(feed::BenchFeedArgs),
     Order(order::BenchOrderArgs),
     Rds(rds::BenchRdsArgs),
+    Sockets(sockets::BenchSocketsArgs),
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
@@ -46,9 +48,10 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<ExitCode> {
         Table::Feed(arguments) => feed::run(arguments),
         Table::Order(arguments) => order::run(arguments),
         Table::Rds(arguments) => rds::run(arguments),
+        Table::Sockets(arguments) => sockets::run(arguments),
         Table::Other(words) => {
             let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
-            let known = "the tables are: t2t, feed, order, rds; try --help";
+            let known = "the tables are: t2t, feed, order, rds, sockets; try --help";
             let _ = writeln!(std::io::stderr(), "hairpin: unknown table '{name}'; {known}");
             Ok(ExitCode::from(2))
         }

@@ -1,7 +1,7 @@
 //! The arguments of `hairpin exchange`.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use hairpin_endpoint::capture::Speed;
@@ -15,9 +15,9 @@ use crate::harness::args::{
     FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_line_outage, parse_wait,
 };
 use crate::harness::multicast_groups::MulticastGroups;
-use crate::harness::t2t_setup::{LineOutage, Load, MarketData, TRADERS_MAX};
+use crate::harness::t2t_setup::{Account, FIRM, LineOutage, Load, MarketData, TRADERS_MAX};
 use crate::harness::usage::usage_error;
-use crate::harness::{cores, output, transport};
+use crate::harness::{cores, output, secret_key, transport};
 
 /// The number of the benchmark's channel.
 pub(super) const CHANNEL: &str = "310";
@@ -61,11 +61,15 @@ pub(crate) struct ExchangeArgs {
     #[arg(long, value_name = "FILE")]
     config_out: Option<PathBuf>,
 
+    /// Write the settings of trader 1 to FILE, in the form of order.toml
+    #[arg(long, value_name = "FILE")]
+    order_out: Option<PathBuf>,
+
     /// Publish the market data of a capture to its groups instead; `-` for standard input
     #[arg(long, value_name = "FILE",
-          conflicts_with_all = ["feed", "groups", "gateway", "traders", "interval_us", "samples",
-                                "rounds", "wait", "seed", "secret_key_file", "record", "json",
-                                "report"])]
+          conflicts_with_all = ["feed", "groups", "gateway", "order_out", "traders",
+                                "interval_us", "samples", "rounds", "wait", "seed",
+                                "secret_key_file", "record", "json", "report"])]
     pub(crate) publish: Option<PathBuf>,
 
     /// Speed of the capture's publication: 1 as recorded, `max` as fast as possible
@@ -76,9 +80,9 @@ pub(crate) struct ExchangeArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "feed_port")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Number of traders that must log on before the first tick
+    /// Number of traders that must log on before the first tick, 0 for none
     #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(TRADERS_MAX)))]
+          value_parser = clap::value_parser!(u32).range(0..=i64::from(TRADERS_MAX)))]
     traders: u32,
 
     /// Microseconds between ticks, 0 for no pause
@@ -195,6 +199,41 @@ impl ExchangeArgs {
         self.write_addresses(&addresses)
     }
 
+    /// Writes the settings of trader 1, if requested: order.toml, and next to it the published test
+    /// key if the exchange uses that one. The journal's folder is next to the file, too.
+    ///
+    /// # Errors
+    /// Those of the file system, with the path.
+    pub(crate) fn write_order_settings(&self, gateway: SocketAddrV4) -> Result<()> {
+        let Some(path) = &self.order_out else { return Ok(()) };
+        let key = secret_key::read(self.secret_key_file.as_deref())?;
+        let secret = match &self.secret_key_file {
+            Some(file) => format!("secret_file = {}", quoted(&file.canonicalize()?)),
+            None if key.is_test_key => {
+                let file = path.with_extension("key");
+                write_file(&file, &format!("{}\n", *key.base64url))?;
+                format!("secret_file = {}", quoted(Path::new(file.file_name().unwrap_or_default())))
+            }
+            None => format!("secret_env = \"{}\"", secret_key::VARIABLE),
+        };
+        let Account { access_key_id, session } = Account::new(1);
+        let instruments = self.market.floor(0).instruments;
+        let instruments: String =
+            instruments.iter().map(|it| format!("{} = {}\n", it.symbol, it.security_id)).collect();
+        let text = format!(
+            "# Trader 1 of `hairpin exchange`.\n\
+             [gateway]\nprimary = [\"{gateway}\"]\n\n\
+             [logon]\naccess_key_id = \"{access_key_id}\"\n{secret}\nsession = \"{session}\"\n\
+             firm = \"{FIRM}\"\nsystem_name = \"Hairpin\"\nsystem_version = \"{}\"\n\
+             system_vendor = \"Hairpin\"\n\n\
+             [operator]\nsender_id = \"TRADER\"\nlocation = \"US,IL\"\n\n\
+             [journal]\nfolder = \"journal\"\n\n\
+             [instruments]\n{instruments}",
+            env!("CARGO_PKG_VERSION"),
+        );
+        write_file(path, &text)
+    }
+
     /// Writes the configuration file for the groups found in a capture.
     ///
     /// # Errors
@@ -215,9 +254,17 @@ impl ExchangeArgs {
             channels: vec![channel],
             ..Config::default()
         };
-        write_text(path, &config.to_string())
-            .with_context(|| format!("{} cannot be written", path.display()))
+        write_file(path, &config.to_string())
     }
+}
+
+fn write_file(path: &Path, text: &str) -> Result<()> {
+    write_text(path, text).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+/// Returns a path as a TOML string.
+fn quoted(path: &Path) -> toml::Value {
+    toml::Value::String(path.display().to_string())
 }
 
 fn parse_groups(text: &str) -> Result<MulticastGroups, String> {

@@ -197,7 +197,7 @@ impl ExchangeRun {
     /// Uses the time until the next tick.
     fn idle(&mut self, now: Now) {
         self.measurement.expire(now.monotonic);
-        if self.measurement.present() == 0 && self.measurement.is_settled() {
+        if self.quorum > 0 && self.measurement.present() == 0 && self.measurement.is_settled() {
             // The schedule pauses until a trader logs on again.
             self.quorum = 1;
             self.resume(now);

@@ -69,6 +69,7 @@ pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     if let Some(path) = &arguments.record {
         open.exchange.record(&RecorderSettings::new(path), args::CHANNEL)?;
     }
+    arguments.write_order_settings(open.gateway)?;
     arguments.write_config(&open.market_data, open.replay, setup.interface)?;
     announce(arguments, &setup, &open, is_test_key);
 
@@ -166,13 +167,13 @@ fn announce(
     let key = if is_test_key { "; iLink key: the published test key" } else { "" };
     let replay = open.replay.map_or_else(String::new, |at| format!(", replay at {at}"));
     let traders = match arguments.quorum() {
-        1 => "a trader".to_owned(),
-        more => format!("{more} traders"),
+        0 => String::new(),
+        1 => "\nwaiting for a trader to log on".to_owned(),
+        more => format!("\nwaiting for {more} traders to log on"),
     };
     let _ = writeln!(
         std::io::stderr(),
-        "exchange on {} ({}): gateway {} {}, market data by {}{replay}{key}\n\
-         waiting for {traders} to log on",
+        "exchange on {} ({}): gateway {} {}, market data by {}{replay}{key}{traders}",
         arguments.interface,
         setup.interface,
         open.gateway,

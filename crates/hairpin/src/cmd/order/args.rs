@@ -7,6 +7,8 @@ use hairpin_time::Utc;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use crate::harness::transport::TransportArgs;
+
 /// Run an order entry session from a script or by hand, or print the journal of one as an audit
 /// trail
 ///
@@ -40,6 +42,13 @@ pub(crate) struct OrderArgs {
     /// the journal to print or write
     #[arg(long, value_name = "DIR")]
     pub(super) journal: Option<PathBuf>,
+
+    /// Interface of --transport xdp
+    #[arg(long, value_name = "IF")]
+    pub(super) interface: Option<String>,
+
+    #[command(flatten)]
+    pub(super) transport: TransportArgs,
 
     /// Print the journal
     #[arg(long, requires = "journal")]

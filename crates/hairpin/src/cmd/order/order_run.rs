@@ -16,6 +16,7 @@ use hairpin_order_entry::{
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
+use hairpin_xdp::ReceiveStamps;
 
 use super::active_session::ActiveSession;
 use super::args::OrderArgs;
@@ -24,8 +25,10 @@ use super::input::{Input, Next};
 use super::orders::{Order, OrderStatus};
 use super::script::{Command, Enter, ExpectedEvent, OrderNaming, PartyTerms, Target, convert};
 use super::settings::OrderSettings;
+use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
 use crate::harness::signals::Signals;
+use crate::harness::usage::usage_error;
 
 /// The longest sleep of the loop: signals and standard input are handled within this time.
 const MAX_SLEEP: Duration = Duration::from_millis(10);
@@ -40,10 +43,22 @@ const ORDER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Wrong settings or a wrong script, a locked journal, a failed logon, a command that failed, or an
 /// unmet expectation.
 pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
+    if arguments.transport.is_xdp() || arguments.interface.is_none() {
+        arguments.transport.check_interface(arguments.interface.as_deref())?;
+    } else {
+        usage_error!("--interface is for --transport xdp");
+    }
     let settings = OrderSettings::read(settings, arguments)?;
     let script = arguments.script.as_deref();
     let script = script.map(|path| Input::script(path, &settings)).transpose()?;
-    let line = settings.line()?;
+    let interface = arguments.interface.as_deref().unwrap_or_default();
+    let transport = OpenTransport::open(
+        &arguments.transport,
+        interface,
+        BufferSize::Default,
+        ReceiveStamps::Off,
+    )?;
+    let line = settings.line(transport.transport().clone())?;
     let signals = Signals::take()?;
     let (input, above) = match script {
         Some(script) => (script, None),
@@ -70,7 +85,7 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
         timed_out: false,
         failure: None,
     };
-    let outcome = run.run(&signals);
+    let outcome = run.run(transport, &signals);
     let abandoned = run.abandon();
     let broken = run.console.broken.take();
     if let (Ok(()), Some(error)) = (&outcome, broken) {
@@ -142,9 +157,9 @@ struct OrderRun {
 }
 
 impl OrderRun {
-    fn run(&mut self, signals: &Signals) -> Result<()> {
+    fn run(&mut self, transport: OpenTransport, signals: &Signals) -> Result<()> {
         self.line.start(self.clock.now())?;
-        RunLoop::default().run(self, || signals.stop_requested())?;
+        RunLoop::with_transport(transport).run(self, || signals.stop_requested())?;
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }

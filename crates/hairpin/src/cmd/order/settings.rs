@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
+use hairpin_endpoint::Transport;
 use hairpin_mapped::{Journal, JournalError, JournalSettings};
-use hairpin_order_entry::{Config, ConfigError, JournalLocation, Price9, Session};
+use hairpin_order_entry::{Config, ConfigError, JournalLocation, Price9, Session, TcpConnect};
 
 use super::active_session::ActiveSession;
 use super::args::OrderArgs;
@@ -88,14 +89,15 @@ impl OrderSettings {
         self.config.instruments.get(symbol).copied()
     }
 
-    /// Creates a session with its journal, not yet connected; kept connected if the file configures
-    /// it.
+    /// Creates a session with its journal, not yet connected, over `transport`; kept connected if
+    /// the file configures it.
     ///
     /// # Errors
     /// A journal that is locked, or that cannot be read or created, with its folder.
-    pub(super) fn line(&self) -> Result<ActiveSession> {
+    pub(super) fn line(&self, transport: Transport) -> Result<ActiveSession> {
         let Config { session, connector, zone, .. } = &self.config;
-        let session = Session::new(session.clone(), self.journal()?)?;
+        let connect = TcpConnect { transport, ..TcpConnect::default() };
+        let session = Session::with_connect(session.clone(), self.journal()?, connect)?;
         Ok(match self.is_kept() {
             true => ActiveSession::kept(session, connector.clone(), zone.clone()),
             false => ActiveSession::once(session),

@@ -36,8 +36,8 @@ const RATE_MAX: u64 = 1_000_000;
 const FLOOD_SECONDS: u64 = 2;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
-/// `hairpin ping`: measures round trips between two processes over UDP, multicast or TCP through
-/// the kernel, or over UDP, multicast or raw frames with AF_XDP (--transport xdp).
+/// `hairpin ping`: measures round trips between two processes over UDP, multicast or TCP, through
+/// the kernel or with AF_XDP (--transport xdp), or over raw frames with AF_XDP.
 ///
 /// Without ADDR it starts its own `pong` in a second process. As root, and as an ordinary user
 /// where the kernel allows user namespaces, each process has a network namespace, joined by a veth.
@@ -57,8 +57,7 @@ pub(crate) struct PingArgs {
     #[arg(value_name = "ADDR[:PORT]", value_parser = parse_remote)]
     pub(super) remote: Option<SocketAddrV4>,
 
-    /// Protocols: udp, multicast, tcp, raw, rds, rds-ethernet [default: udp,tcp; with --transport
-    /// xdp: udp]
+    /// Protocols: udp, multicast, tcp, raw, rds, rds-ethernet [default: udp,tcp]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(super) protocol: Vec<Protocol>,
 
@@ -149,11 +148,7 @@ pub(crate) struct Cores {
 impl PingArgs {
     /// Returns the cases, in the order of the table.
     pub(super) fn plan(&self) -> Vec<PingCase> {
-        let usual: &[Protocol] = match self.transport.is_xdp() {
-            true => &[Protocol::Udp],
-            false => &[Protocol::Udp, Protocol::Tcp],
-        };
-        let protocols = or(&self.protocol, usual);
+        let protocols = or(&self.protocol, &[Protocol::Udp, Protocol::Tcp]);
         let mut cases = Vec::new();
         for &protocol in protocols {
             for &size in &self.size {
@@ -250,9 +245,6 @@ impl PingArgs {
     fn check_transport(&self) -> Result<()> {
         if !self.transport.is_xdp() {
             return Ok(());
-        }
-        if self.protocol.contains(&Protocol::Tcp) {
-            usage_error!("TCP needs kernel sockets: --transport xdp is for udp, multicast and raw");
         }
         if self.timestamps != Stamping::None {
             usage_error!(

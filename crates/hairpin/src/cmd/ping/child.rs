@@ -39,7 +39,9 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
         Protocol::Udp => round.run_over(clock, ping_transport::udp),
         Protocol::Multicast => round.run_over(clock, ping_transport::multicast),
         Protocol::Tcp => {
-            ping_transport::tcp(&setup, &clock).and_then(|lines| round.run(lines, clock))
+            let connect = setup.stamping.clock();
+            round
+                .run_over(clock, |setup, transport| ping_transport::tcp(setup, transport, &connect))
         }
         Protocol::Rds => round.run_over(clock, |setup, transport| {
             let carrier = rds_transport::carrier(false, &setup.transport, "", transport);

@@ -201,14 +201,19 @@ pub(crate) fn multicast(setup: &PingSetup, transport: &Transport) -> Result<Vec<
 ///
 /// # Errors
 /// Those of the kernel, with the address; no answer.
-pub(crate) fn tcp(setup: &PingSetup, clock: &Clock) -> Result<Vec<TcpStream>> {
+pub(crate) fn tcp(
+    setup: &PingSetup,
+    transport: &Transport,
+    clock: &Clock,
+) -> Result<Vec<TcpStream>> {
     let local = Some(SocketAddrV4::new(setup.interface, 0));
     let local = local.filter(|local| !local.ip().is_unspecified());
     let message_max = setup.size.max(GREETING_LENGTH);
     let timestamping = setup.stamping.into();
     let options = TcpOptions { message_max, local, timestamping, ..TcpOptions::default() };
     let open = |_| {
-        let stream = connected(TcpStream::connect(setup.remote.address, options)?, clock)?;
+        let stream = TcpStream::connect_with(transport, setup.remote.address, options)?;
+        let stream = connected(stream, clock)?;
         greeted(stream, setup.size)
     };
     (0..setup.load.connections).map(open).collect()

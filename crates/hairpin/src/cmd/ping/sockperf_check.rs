@@ -1,7 +1,6 @@
 //! A comparison of our pings with sockperf's: interleaved, on the same path, cores and wait.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use hairpin_measure::{Style, difference_of_medians, interleaved, median};
@@ -18,6 +17,7 @@ use crate::harness::host_checks::HostChecks;
 use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::output;
 use crate::harness::signals::Signals;
+use crate::harness::sockperf::{self, PingPong, Server};
 use crate::harness::transport::TransportArgs;
 
 /// The message size in bytes: the smallest that sockperf accepts.
@@ -27,8 +27,6 @@ const SAMPLES: u64 = 40_000;
 const WARM_UP: u64 = 1_000;
 /// The interval of the ratio must overlap these bounds.
 const AGREEMENT: [f64; 2] = [0.95, 1.05];
-/// The default port of sockperf.
-const PORT: u16 = 11_111;
 
 /// Measures round trips of 14 bytes in a closed loop with our ping and with sockperf (`ping-pong -m
 /// 14 --mps=3000000`) in interleaved rounds, in the same network namespaces, on the same cores,
@@ -54,7 +52,7 @@ pub(crate) struct SockperfArgs {
 /// Those of either program.
 pub(crate) fn run(arguments: &SockperfArgs) -> Result<ExitCode> {
     let hosts = HostPair::new(None)?;
-    if !is_there() {
+    if !sockperf::is_installed() {
         output::print("skipped: sockperf is not installed and cannot be installed\n")?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -172,31 +170,21 @@ fn ours(context: &PingContext<'_>, case: &PingCase) -> Result<f64> {
 
 /// Runs a round of sockperf: a second of pings.
 fn theirs(context: &PingContext<'_>, case: &PingCase) -> Result<f64> {
-    let address = context.hosts.address(Role::Pong).to_string();
-    let port = PORT.to_string();
-    let mut words = vec!["-i", &*address, "-p", &*port];
-    words.extend((case.protocol == Protocol::Tcp).then_some("--tcp"));
-    words.extend((case.wait == Wait::Spin).then_some("--nonblocked"));
-    let mut server = pinned("sockperf", context.cores.pong);
-    server.arg("server").args(&words).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut server = Process(context.hosts.start(Role::Pong, server)?);
-    server.wait_for("to block on socket")?;
-    let mut client = pinned("sockperf", context.cores.ping);
-    client.arg("ping-pong").args(&words).args(["-m", "14", "--mps=3000000", "-t", "1"]);
-    client.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let client = context.hosts.start(Role::Ping, client)?.wait_with_output()?;
-    let output = String::from_utf8_lossy(&client.stdout);
+    let ping_pong = PingPong {
+        address: context.hosts.address(Role::Pong),
+        size: SIZE,
+        is_tcp: case.protocol == Protocol::Tcp,
+        is_nonblocked: case.wait == Wait::Spin,
+        seconds: 1,
+    };
+    let server = sockperf::pinned(context.cores.pong, &ping_pong.server());
+    let _server = Server::start(context.hosts, server)?;
+    let client = sockperf::pinned(context.cores.ping, &ping_pong.client());
+    let output = sockperf::output(context.hosts, client)?;
     p50_ns(&output).ok_or_else(|| {
         let last = output.lines().last().unwrap_or("nothing").trim();
         anyhow!("no median in sockperf's output, which ends with: {last}")
     })
-}
-
-fn pinned(program: &str, core: Option<usize>) -> Command {
-    let Some(core) = core else { return Command::new(program) };
-    let mut command = Command::new("taskset");
-    command.args(["-c", &core.to_string(), program]);
-    command
 }
 
 /// Returns the median that sockperf prints, half a round trip in microseconds, in nanoseconds.
@@ -204,42 +192,6 @@ fn p50_ns(output: &str) -> Option<f64> {
     let line = output.lines().find(|line| line.contains("percentile 50.000"))?;
     let micros: f64 = line.rsplit('=').next()?.trim().parse().ok()?;
     Some(micros * 1e3)
-}
-
-/// Returns `true` if sockperf is installed or could be installed.
-fn is_there() -> bool {
-    let runs = |program: &str, words: &[&str]| {
-        let mut command = Command::new(program);
-        command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    let is_here = || runs("sockperf", &["--version"]);
-    is_here()
-        || (runs("apt-get", &["install", "-y", "--no-install-recommends", "sockperf"]) && is_here())
-}
-
-/// A program that ends with its round.
-struct Process(Child);
-
-impl Process {
-    /// Waits for a line that contains `words`, and discards the rest of the output.
-    fn wait_for(&mut self, words: &str) -> Result<()> {
-        let out = self.0.stdout.take().context("a child without standard output")?;
-        let mut lines = BufReader::new(out).lines();
-        let is_ready = |line: std::io::Result<String>| line.is_ok_and(|it| it.contains(words));
-        if !lines.by_ref().any(is_ready) {
-            bail!("sockperf's server has ended");
-        }
-        std::thread::spawn(move || lines.for_each(drop));
-        Ok(())
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 #[cfg(test)]

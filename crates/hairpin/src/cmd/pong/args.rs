@@ -105,9 +105,6 @@ impl PongArgs {
     /// Returns the address to listen on and the address of the interface that joins groups.
     fn addresses(&self) -> Result<(SocketAddrV4, Ipv4Addr)> {
         self.transport.check_interface(self.interface.as_deref())?;
-        if self.transport.is_xdp() && self.protocol == Protocol::Tcp {
-            usage_error!("TCP needs kernel sockets: --transport xdp is for udp, multicast and raw");
-        }
         let interface = match &self.interface {
             Some(name) => interface_address(name).context("cannot join groups")?,
             None => Ipv4Addr::UNSPECIFIED,

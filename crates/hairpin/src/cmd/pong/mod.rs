@@ -119,10 +119,12 @@ fn serve(
             finish(server, title, PongReady::new(address), listening, stop_requested, flooded)
         }
         Protocol::Tcp => {
-            let listener = TcpListener::bind(address)?;
+            let datapath = open_transport(&setup.transport, &setup.device)?;
+            let listener = TcpListener::bind_with(datapath.transport(), address)?;
             let at = PongReady::new(listener.local_address());
             let server =
                 PongServer::new(wait, state, |reactor| Ok(TcpResponder::new(listener, reactor)?))?;
+            let server = server.with_transport(datapath);
             finish(server, title, at, listening, stop_requested, flooded)
         }
         Protocol::Rds | Protocol::RdsEthernet => {

@@ -14,7 +14,8 @@ use hairpin_feed_handler::{Addresses, FeedHandler, Settings as ChannelSettings};
 use hairpin_host::{Clock, interface_address, interface_drops};
 use hairpin_mapped::{CounterWriter, Journal};
 use hairpin_order_entry::{
-    KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings as SessionSettings, WhenFull,
+    KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings as SessionSettings,
+    TcpConnect, WhenFull,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::Instant;
@@ -123,7 +124,7 @@ fn run_trader(
     task.0.outcome()
 }
 
-/// Opens the trader of `setup`, which receives market data over `transport`, on this thread, and
+/// Opens the trader of `setup`, whose market data and orders use `transport`, on this thread, and
 /// gives the thread its name and core.
 ///
 /// # Errors
@@ -138,7 +139,7 @@ fn open(
     if let Some(core) = setup.core {
         hairpin_host::pin(core)?;
     }
-    let session = session(setup)?;
+    let session = session(setup, transport)?;
     let wait = Wait::from_str(&setup.wait).context("an unknown wait")?;
     let mut reactor = Reactor::new(wait)?;
     transport.apply_to(&mut addresses);
@@ -146,7 +147,7 @@ fn open(
     Ok(TraderTask(Trader::new(Clock::new(), reactor, feed, session)))
 }
 
-fn session(setup: &TraderSetup) -> Result<Session> {
+fn session(setup: &TraderSetup, transport: &OpenTransport) -> Result<Session> {
     let logon = logon(Account::new(setup.id), setup.secret_key_file.as_deref())?;
     let journal = Journal::anonymous(setup.journal_bytes).context("cannot allocate the journal")?;
     let settings = SessionSettings {
@@ -156,7 +157,9 @@ fn session(setup: &TraderSetup) -> Result<Session> {
         keep_inbound: false,
         ..SessionSettings::new(setup.gateway, logon)
     };
-    Ok(Session::new(settings, journal)?)
+    let transport = transport.transport().clone();
+    let connect = TcpConnect { transport, ..TcpConnect::default() };
+    Ok(Session::with_connect(settings, journal, connect)?)
 }
 
 /// Returns the logon of a benchmark account, with the key of a file or of the environment.

@@ -195,6 +195,18 @@ fn segmented() -> String {
 }
 
 #[test]
+fn journal_in_memory_must_be_asked_for() {
+    let head = sample().split_once("[journal]").unwrap().0.to_owned();
+    let config = read(&format!("{head}[journal]\nin_memory = true\n")).unwrap();
+    assert!(config.in_memory && config.journal.is_none());
+    assert!(!read(&head).unwrap().in_memory);
+    for table in ["[journal]\n", "[journal]\nfolder = \"a\"\nin_memory = true\n"] {
+        let error = read(&format!("{head}{table}")).unwrap_err().to_string();
+        assert!(error.ends_with("give either `folder` or `in_memory = true`"), "{error}");
+    }
+}
+
+#[test]
 fn segments_share_a_file_with_separate_hosts_and_journals() {
     let folder = folder();
     let configs = Config::segments_in(&segmented(), folder.path()).unwrap();

@@ -5,9 +5,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use super::{Inner, SocketState, TcpSocket};
-use crate::readiness::{Epoll, Wakeup};
+use crate::data_plane::Reader;
+use crate::readiness::Epoll;
 use crate::stack::SharedState;
 
+/// The token of the kernel's socket.
+pub(super) const KERNEL: u64 = 1;
 /// The events of the kernel's socket if its owner waits for bytes.
 const INPUT: i32 = libc::EPOLLIN | libc::EPOLLRDHUP;
 
@@ -29,18 +32,20 @@ impl Default for Watched {
 }
 
 impl TcpSocket {
-    /// Waits until bytes may be pending, `timeout` has passed (rounded up to milliseconds), or a
-    /// signal arrives. Returns `true` if bytes may be pending. `None` waits without limit.
+    /// Waits until bytes may be pending, `timeout` has passed, or a signal arrives. Returns `true`
+    /// if bytes may be pending. `None` waits without limit.
     ///
     /// # Errors
     /// The kernel's.
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
         self.set_spinning(false);
-        if self.state.may_have_input(&self.owner) {
-            return Ok(true);
-        }
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
-        Ok(matches!(self.state.epoll().wait(&mut events, timeout)?, Wakeup::Ready(_)))
+        let Self { state, owner, .. } = self;
+        state.epoll().wait_until(timeout, |events| {
+            // The frames of other sockets are passed on: this may be the only thread woken.
+            owner.distribute_frames(&mut owner.data_plane(), Reader::Any)?;
+            let by_kernel = events.iter().any(|event| event.u64 == KERNEL);
+            Ok(by_kernel || state.may_have_input(owner))
+        })
     }
 
     /// Enables or disables spinning, which is enabled at first. While a socket spins, its
@@ -102,7 +107,7 @@ impl SocketState {
         let output = if watched.writable && !bypasses { libc::EPOLLOUT } else { 0 };
         let events = if watched.readable { INPUT | output } else { output };
         if events != watched.kernel_events {
-            epoll.modify(self.descriptor.as_fd(), events, 0)?;
+            epoll.modify(self.descriptor.as_fd(), events, KERNEL)?;
             watched.kernel_events = events;
         }
         self.signal_waiter(inner);
@@ -122,7 +127,7 @@ impl SocketState {
         let Inner { watched, .. } = inner;
         let has_input = watched.readable && bypass.connection.unread_length() > 0;
         let has_room = watched.writable && bypass.connection.room() > 0;
-        if self.readiness.has_waiters() && (has_input || has_room) {
+        if has_input || has_room {
             self.readiness.signal();
         }
     }

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use clap::ArgAction;
 use hairpin_reactor::Wait;
 
 use super::order_case::{Load, OrderCase, Subject};
-use crate::harness::args::{SAMPLES_MAX, WARM_UP, parse_wait};
+use crate::harness::args::{SAMPLES_MAX, WARM_UP, parse_switch, parse_wait};
+use crate::harness::transport::{TransportArgs, XdpMode};
 use crate::harness::{cores, output};
 
 /// The default intervals between orders, in microseconds; the published interval is unknown.
@@ -28,21 +30,30 @@ const ROUNDS: u32 = 7;
 /// gateway, the exchange's or a bare one, is a process on its own core. As root, and as an ordinary
 /// user where the kernel allows user namespaces, it runs over a veth between two namespaces;
 /// otherwise over loopback. Besides the published figures the table shows the session with each
-/// wait, at the exchange's gateway and at the bare one, bare sockets, and the session alone in
-/// batches of 64.
+/// wait, at the exchange's gateway and at the bare one, bare sockets, the same with AF_XDP on both
+/// sides (xdp), and the session alone in batches of 64.
 ///
 /// One order is outstanding at a time. Columns alternate in rounds (A B C A B C ...), each with its
-/// own processes. A run takes about 2 minutes for each wait, --quick about 20 seconds.
+/// own processes. A run takes about 4 minutes for each wait, --quick about 40 seconds.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct BenchOrderArgs {
     /// Print the tables of a results file written with --json, without measuring
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "quick", "samples", "rounds", "interval_us", "wait"])]
+        "quick", "samples", "rounds", "interval_us", "wait", "xdp", "xdp_mode"])]
     pub(super) from: Option<PathBuf>,
 
     /// Waits of the session: block, poll, epoll, spin, io_uring [default: spin]
     #[arg(long, value_name = "WAIT", value_delimiter = ',', value_parser = parse_wait)]
     wait: Vec<Wait>,
+
+    /// Measure order entry with AF_XDP as well; requires root and two hosts
+    #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
+          value_parser = parse_switch)]
+    xdp: bool,
+
+    /// Mode of the filter of the columns xdp: auto, generic, native [default: auto]
+    #[arg(long, value_enum, value_name = "MODE")]
+    xdp_mode: Option<XdpMode>,
 
     /// Intervals between orders in microseconds, 0 to 1000000 [default: 1000,0]
     #[arg(long, value_name = "US", value_delimiter = ',',
@@ -54,7 +65,7 @@ pub(crate) struct BenchOrderArgs {
           value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
     samples: u64,
 
-    /// Record 1,000 samples per column: about 20 seconds
+    /// Record 1,000 samples per column: about 40 seconds
     #[arg(long, conflicts_with = "samples")]
     quick: bool,
 
@@ -85,13 +96,22 @@ impl BenchOrderArgs {
         for &interval_us in intervals {
             let load = self.load(interval_us);
             for &wait in waits {
-                cases.extend(subjects.map(|subject| OrderCase { subject, wait, load }));
+                for transport in self.transports() {
+                    let of = |subject| OrderCase { subject, transport, wait, load };
+                    cases.extend(subjects.map(of));
+                }
             }
         }
         let load = self.load(0);
         let load = Load { samples: load.samples.div_ceil(BATCHES_PART), ..load };
-        cases.push(OrderCase { subject: Subject::Batch, wait: waits[0], load });
+        let (subject, transport) = (Subject::Batch, TransportArgs::default());
+        cases.push(OrderCase { subject, transport, wait: waits[0], load });
         cases
+    }
+
+    fn transports(&self) -> impl Iterator<Item = TransportArgs> {
+        let xdp = self.xdp.then_some(TransportArgs::xdp(self.xdp_mode));
+        std::iter::once(TransportArgs::default()).chain(xdp)
     }
 
     /// Returns the number of rounds of each column, at most the number of samples.
@@ -127,20 +147,29 @@ mod tests {
             (1_000, "spin"),
             (1_000, "bare gateway, spin"),
             (1_000, "bare sockets, spin"),
+            (1_000, "xdp, spin"),
+            (1_000, "bare gateway, xdp, spin"),
+            (1_000, "bare sockets, xdp, spin"),
             (0, "spin"),
             (0, "bare gateway, spin"),
             (0, "bare sockets, spin"),
+            (0, "xdp, spin"),
+            (0, "bare gateway, xdp, spin"),
+            (0, "bare sockets, xdp, spin"),
             (0, "batch"),
         ];
         assert_eq!(names(&[]), expected.map(|(interval, name)| (interval, name.to_owned())));
-        assert_eq!(names(&["--interval-us", "500", "--wait", "spin,epoll"]).len(), 7);
+        let of_two_waits = ["--interval-us", "500", "--wait", "spin,epoll"];
+        assert_eq!(names(&of_two_waits).len(), 13);
+        assert_eq!(names(&[&of_two_waits[..], &["--xdp", "off"]].concat()).len(), 7);
     }
 
     #[test]
     fn halves_number_of_batches() {
         let plan = parse(&["--samples", "71"]).unwrap().plan();
         let samples: Vec<u64> = plan.iter().map(|case| case.load.samples).collect();
-        assert_eq!(samples, [71, 71, 71, 71, 71, 71, 36]);
+        assert_eq!(samples[..12], [71; 12]);
+        assert_eq!(samples[12..], [36]);
         assert_eq!(parse(&["--quick"]).unwrap().plan()[0].load.samples, 1_000);
     }
 

@@ -8,7 +8,7 @@ use hairpin_reactor::{Interest, Reactor, Wait};
 use hairpin_time::{Duration, Instant};
 
 use super::bare_gateway::REPORT_BYTES;
-use super::closed_loop_session::MAX_SLEEP;
+use super::closed_loop_session::{MAX_SLEEP, client_datapath};
 use super::samples::{OrderTimes, Samples};
 use super::setup::{ClientCounts, ClientOutcome, ClientSetup, ORDER_BYTES};
 use crate::harness::child_protocol::ChildCounters;
@@ -25,7 +25,9 @@ pub(super) fn measure(
 ) -> Result<ClientOutcome> {
     let wait: Wait = setup.wait.parse()?;
     let mut reactor = Reactor::new(wait)?;
-    let mut stream = TcpStream::connect(setup.gateway, TcpOptions::default())?;
+    let datapath = client_datapath(setup)?;
+    let mut stream =
+        TcpStream::connect_with(datapath.transport(), setup.gateway, TcpOptions::default())?;
     let token = reactor.add(&mut stream, Interest::WRITABLE)?;
     while !stream.is_connected() {
         let now = clock.instant();

@@ -3,14 +3,17 @@
 use std::rc::Rc;
 
 use anyhow::{Result, bail};
+use hairpin_endpoint::Transport;
 use hairpin_host::Clock;
 use hairpin_mapped::Journal;
 use hairpin_measure::ClosedLoop;
 use hairpin_order_entry::{
-    Binding, CancelOrder, Delivery, Session, Settings as SessionSettings, State, WhenFull,
+    Binding, CancelOrder, Delivery, Session, Settings as SessionSettings, State, TcpConnect,
+    WhenFull,
 };
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Instant};
+use hairpin_xdp::ReceiveStamps;
 
 use super::order_case::Subject;
 use super::samples::{OrderTimes, Samples};
@@ -19,6 +22,7 @@ use super::stamped_stream::{StampedConnect, Stamps};
 use super::timed_listener::{TimedListener, order};
 use crate::cmd::trader::logon;
 use crate::harness::child_protocol::ChildCounters;
+use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::t2t_setup::Account;
 
 /// The longest sleep, so that a stop request is seen in time.
@@ -42,7 +46,9 @@ pub(super) fn measure(
     stop_requested: &dyn Fn() -> bool,
 ) -> Result<ClientOutcome> {
     let wait: Wait = setup.wait.parse()?;
-    let mut session = ClosedLoopSession::new(setup, clock, Reactor::new(wait)?)?;
+    let datapath = client_datapath(setup)?;
+    let transport = datapath.transport().clone();
+    let mut session = ClosedLoopSession::new(setup, clock, Reactor::new(wait)?, transport)?;
     session.log_on(stop_requested)?;
     session.trade(page, stop_requested)?;
     session.log_off()?;
@@ -58,6 +64,19 @@ pub(super) fn session_settings(setup: &ClientSetup) -> Result<SessionSettings> {
     let logon = logon(Account::new(1), None)?;
     let when_full = WhenFull::Restart;
     Ok(SessionSettings { when_full, ..SessionSettings::new(setup.gateway, logon) })
+}
+
+/// Opens the transport of a client.
+///
+/// # Errors
+/// Those of the stack.
+pub(super) fn client_datapath(setup: &ClientSetup) -> Result<OpenTransport> {
+    OpenTransport::open_at(
+        &setup.transport,
+        setup.interface,
+        BufferSize::Default,
+        ReceiveStamps::Off,
+    )
 }
 
 struct ClosedLoopSession<'a> {
@@ -79,9 +98,18 @@ struct OutstandingOrder {
 }
 
 impl<'a> ClosedLoopSession<'a> {
-    fn new(setup: &'a ClientSetup, clock: &Clock, reactor: Reactor) -> Result<Self> {
+    fn new(
+        setup: &'a ClientSetup,
+        clock: &Clock,
+        reactor: Reactor,
+        transport: Transport,
+    ) -> Result<Self> {
         let stamps = Rc::new(Stamps::default());
-        let dial = StampedConnect { clock: clock.clone(), stamps: Rc::clone(&stamps) };
+        let dial = StampedConnect {
+            connect: TcpConnect { transport, ..TcpConnect::default() },
+            clock: clock.clone(),
+            stamps: Rc::clone(&stamps),
+        };
         let journal = Journal::anonymous(JOURNAL_BYTES)?;
         let session = Session::with_connect(session_settings(setup)?, journal, dial)?;
         Ok(Self {

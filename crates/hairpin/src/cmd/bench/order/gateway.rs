@@ -3,19 +3,21 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use hairpin_endpoint::TcpListener;
+use hairpin_endpoint::{TcpListener, Transport};
 use hairpin_exchange::{
     Addresses, Credentials, Exchange, ExchangeSettings, Instrument, Pace, SimulatedMarketSettings,
 };
 use hairpin_host::Clock;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::Instant;
+use hairpin_xdp::ReceiveStamps;
 
 use super::bare_gateway::BareGateway;
 use super::bare_server::{self, Echo};
 use super::order_case::Subject;
 use super::setup::{GatewaySetup, Ready};
 use crate::harness::child_protocol::{self, ChildArgs};
+use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 use crate::harness::secret_key;
 use crate::harness::signals::Signals;
@@ -35,7 +37,8 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
         exchange(&setup, &stop_requested)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut listener = TcpListener::bind(setup.address)?;
+    let datapath = datapath(&setup)?;
+    let mut listener = TcpListener::bind_with(datapath.transport(), setup.address)?;
     child_protocol::print_line(&Ready { address: listener.local_address() })?;
     match setup.subject {
         Subject::BareGateway => {
@@ -50,11 +53,18 @@ pub(crate) fn run(arguments: &ChildArgs) -> Result<ExitCode> {
 fn exchange(setup: &GatewaySetup, stop_requested: &dyn Fn() -> bool) -> Result<()> {
     let clock = Clock::new();
     let mut reactor = Reactor::new(Wait::Spin)?;
-    let mut exchange = Exchange::new(settings(setup)?, clock.now(), &mut reactor)?;
+    let datapath = datapath(setup)?;
+    let settings = settings(setup, datapath.transport().clone())?;
+    let mut exchange = Exchange::new(settings, clock.now(), &mut reactor)?;
     exchange.set_pace(Pace::Paced, clock.now());
     child_protocol::print_line(&Ready { address: exchange.gateway_address() })?;
     let mut task = GatewayTask { clock, reactor, exchange, stopped: false };
-    RunLoop::default().run(&mut task, stop_requested).map(drop)
+    RunLoop::with_transport(datapath).run(&mut task, stop_requested).map(drop)
+}
+
+fn datapath(setup: &GatewaySetup) -> Result<OpenTransport> {
+    let address = *setup.address.ip();
+    OpenTransport::open_at(&setup.transport, address, BufferSize::Default, ReceiveStamps::Off)
 }
 
 /// The exchange inside the run loop; it spins.
@@ -88,7 +98,7 @@ impl Task for GatewayTask {
     }
 }
 
-fn settings(setup: &GatewaySetup) -> Result<ExchangeSettings> {
+fn settings(setup: &GatewaySetup, transport: Transport) -> Result<ExchangeSettings> {
     let key = secret_key::read(None)?;
     let Account { access_key_id, session } = Account::new(1);
     let account = Credentials::new(&access_key_id, &key.base64url, &session, t2t_setup::FIRM)?;
@@ -101,7 +111,7 @@ fn settings(setup: &GatewaySetup) -> Result<ExchangeSettings> {
         matching: false,
         accounts: vec![account],
         connections: 2,
-        transport: Default::default(),
+        transport,
         addresses: Addresses { multicast: None, tcp: None, gateway: setup.address },
     })
 }

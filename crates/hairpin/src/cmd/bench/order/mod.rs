@@ -81,6 +81,14 @@ impl Bench for Order {
         outcome.rows.into_iter().map(row).collect()
     }
 
+    /// Returns the reason if AF_XDP is not available: it requires two hosts and capabilities.
+    fn refusal(context: &BenchContext<'_>, case: &OrderCase) -> Option<String> {
+        let transport = &case.transport;
+        let may = transport.check_between_hosts(None);
+        let may = may.and_then(|()| context.hosts.check(transport));
+        may.err().map(|error| format!("xdp is not available: {error}"))
+    }
+
     fn failed(case: &OrderCase, reason: &str) -> Vec<Row> {
         round::failed(case, reason)
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cmd::bench::bench_case;
 pub(crate) use crate::cmd::bench::bench_case::Load;
+use crate::harness::transport::{self, Transport};
 
 /// The measured subject and its peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,18 +24,21 @@ pub(crate) enum Subject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OrderCase {
     pub(crate) subject: Subject,
+    /// The transport of both sides.
+    pub(crate) transport: transport::TransportArgs,
     pub(crate) wait: Wait,
     /// The load of all rounds together.
     pub(crate) load: Load,
 }
 
 impl Subject {
-    /// Returns the name of a column with this wait.
-    pub(super) fn name(self, wait: &str) -> String {
+    /// Returns the name of a column with this transport and wait.
+    pub(super) fn name(self, transport: &str, wait: &str) -> String {
+        let datapath = if transport == Transport::Xdp.name() { "xdp, " } else { "" };
         match self {
-            Self::Gateway => wait.to_owned(),
-            Self::BareGateway => format!("bare gateway, {wait}"),
-            Self::BareSockets => format!("bare sockets, {wait}"),
+            Self::Gateway => format!("{datapath}{wait}"),
+            Self::BareGateway => format!("bare gateway, {datapath}{wait}"),
+            Self::BareSockets => format!("bare sockets, {datapath}{wait}"),
             Self::Batch => "batch".to_owned(),
         }
     }
@@ -54,6 +58,6 @@ impl bench_case::BenchCase for OrderCase {
     }
 
     fn name(&self) -> String {
-        self.subject.name(self.wait.name())
+        self.subject.name(self.transport.transport.name(), self.wait.name())
     }
 }

@@ -45,7 +45,8 @@ pub(super) fn run(
 
 /// Returns rows that contain the reason of a failure.
 pub(super) fn failed(case: &OrderCase, reason: &str) -> Vec<Row> {
-    let settings = setup::settings(case.subject, case.wait.name(), &case.load, clock());
+    let (transport, wait) = (case.transport.transport, case.wait.name());
+    let settings = setup::settings(case.subject, transport, wait, &case.load, clock());
     settings.into_iter().map(|setting| Row::failed(setting, reason)).collect()
 }
 
@@ -58,6 +59,7 @@ fn gateway_setup(context: &BenchContext<'_>, case: &OrderCase) -> GatewaySetup {
     GatewaySetup {
         address: SocketAddrV4::new(context.hosts.address(Role::Gateway), 0),
         core: context.cores.exchange,
+        transport: case.transport,
         subject: case.subject,
         seed: case.load.seed,
     }
@@ -70,7 +72,9 @@ fn client_setup(
 ) -> ClientSetup {
     ClientSetup {
         gateway,
+        interface: context.hosts.address(Role::Client),
         core: context.cores.trader,
+        transport: case.transport,
         wait: case.wait.to_string(),
         subject: case.subject,
         load: case.load,

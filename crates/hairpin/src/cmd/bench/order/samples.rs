@@ -109,7 +109,8 @@ pub(super) fn rows(
     let nothing = Recorder::with_capacity(0);
     let lateness = if setup.subject == Subject::Batch { &nothing } else { lateness };
     let measured_by = setup::clock_of(clock.source());
-    let settings = setup::settings(setup.subject, &setup.wait, &setup.load, measured_by);
+    let transport = setup.transport.transport;
+    let settings = setup::settings(setup.subject, transport, &setup.wait, &setup.load, measured_by);
     let rows = settings.into_iter().zip(recorders);
     rows.map(|(setting, recorder)| Row::new(setting, recorder, lateness)).collect()
 }
@@ -120,6 +121,7 @@ mod tests {
 
     use super::*;
     use crate::cmd::bench::order::order_case::Load;
+    use crate::harness::transport::TransportArgs;
 
     fn at(nanos: u64) -> Instant {
         Instant::from_nanos(nanos)
@@ -135,7 +137,9 @@ mod tests {
     fn setup(subject: Subject) -> ClientSetup {
         ClientSetup {
             gateway: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1),
+            interface: Ipv4Addr::LOCALHOST,
             core: None,
+            transport: TransportArgs::default(),
             wait: "spin".to_owned(),
             subject,
             load: Load { interval_us: 1_000, warm_up: 1, samples: 2, seed: 1 },

@@ -1,6 +1,6 @@
 //! What the parent of a round sends to gateway and client, and what they send back.
 
-use std::net::SocketAddrV4;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 use hairpin_host::ClockSource;
 use hairpin_measure::{Clock, Kind, Row, Setting};
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::order_case::{Load, Subject};
 use super::published_results::Stage;
+use crate::harness::transport::{Transport, TransportArgs};
 
 /// Ends the case name of a session against a bare gateway.
 const BARE_GATEWAY: &str = ", bare gateway";
@@ -24,6 +25,7 @@ pub(crate) struct GatewaySetup {
     /// Where it listens; with port 0 the kernel chooses.
     pub(crate) address: SocketAddrV4,
     pub(crate) core: Option<usize>,
+    pub(crate) transport: TransportArgs,
     pub(crate) subject: Subject,
     pub(crate) seed: u64,
 }
@@ -32,7 +34,10 @@ pub(crate) struct GatewaySetup {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ClientSetup {
     pub(crate) gateway: SocketAddrV4,
+    /// The address of the client's interface.
+    pub(crate) interface: Ipv4Addr,
     pub(crate) core: Option<usize>,
+    pub(crate) transport: TransportArgs,
     pub(crate) wait: String,
     pub(crate) subject: Subject,
     pub(crate) load: Load,
@@ -92,7 +97,13 @@ pub(super) fn stages(subject: Subject) -> &'static [Stage] {
 }
 
 /// Returns the settings of the rows of `subject`, one per stage.
-pub(super) fn settings(subject: Subject, wait: &str, load: &Load, clock: Clock) -> Vec<Setting> {
+pub(super) fn settings(
+    subject: Subject,
+    transport: Transport,
+    wait: &str,
+    load: &Load,
+    clock: Clock,
+) -> Vec<Setting> {
     let is_batch = subject == Subject::Batch;
     let of = |stage: &Stage| Setting {
         bench: "order".to_owned(),
@@ -102,7 +113,7 @@ pub(super) fn settings(subject: Subject, wait: &str, load: &Load, clock: Clock) 
             Subject::BareSockets => format!("{BARE}{}", stage.case()),
         },
         feed: None,
-        transport: if is_batch { NONE } else { "kernel" }.to_owned(),
+        transport: if is_batch { NONE } else { transport.name() }.to_owned(),
         wait: if is_batch { NONE } else { wait }.to_owned(),
         protocol: if is_batch { NONE } else { "tcp" }.to_owned(),
         size_bytes: ORDER_BYTES as u64,
@@ -141,7 +152,7 @@ mod tests {
         let subjects =
             [Subject::Gateway, Subject::BareGateway, Subject::BareSockets, Subject::Batch];
         for subject in subjects {
-            let settings = settings(subject, "spin", &load, Clock::Tsc);
+            let settings = settings(subject, Transport::Xdp, "spin", &load, Clock::Tsc);
             let told: Vec<_> = settings.iter().filter_map(subject_and_stage).collect();
             let expected: Vec<_> = stages(subject).iter().map(|&stage| (subject, stage)).collect();
             assert_eq!(told, expected);

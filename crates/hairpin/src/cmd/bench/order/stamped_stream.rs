@@ -22,22 +22,23 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// Returns the time at which the kernel delivered the last bytes.
+    /// Returns the time at which the endpoint delivered the last bytes.
     #[inline]
     pub(super) fn received(&self) -> Instant {
         self.received.get()
     }
 
-    /// Returns the time just before the last bytes were passed to the kernel.
+    /// Returns the time just before the last bytes were passed to the endpoint.
     #[inline]
     pub(super) fn written(&self) -> Instant {
         self.written.get()
     }
 }
 
-/// Connects over the kernel's TCP.
+/// Connects over TCP.
 #[derive(Debug)]
 pub(super) struct StampedConnect {
+    pub(super) connect: TcpConnect,
     pub(super) clock: Clock,
     pub(super) stamps: Rc<Stamps>,
 }
@@ -46,12 +47,12 @@ impl Connect for StampedConnect {
     type Stream = StampedStream;
 
     fn connect(&mut self, gateway: SocketAddrV4) -> io::Result<StampedStream> {
-        let stream = TcpConnect::default().connect(gateway)?;
+        let stream = self.connect.connect(gateway)?;
         Ok(StampedStream { stream, clock: self.clock.clone(), stamps: Rc::clone(&self.stamps) })
     }
 }
 
-/// A kernel TCP connection between two clock readings.
+/// A TCP connection between two clock readings.
 #[derive(Debug)]
 pub(super) struct StampedStream {
     stream: TcpStream,
@@ -99,6 +100,10 @@ impl Stream for StampedStream {
         self.stream.flush()
     }
 
+    fn warm_up(&mut self, length: usize) {
+        self.stream.warm_up(length);
+    }
+
     fn shutdown(&mut self) -> io::Result<()> {
         self.stream.shutdown()
     }
@@ -120,5 +125,13 @@ impl Source for StampedStream {
         notice: Option<DropNotifier>,
     ) -> io::Result<Option<UringHandle>> {
         self.stream.set_uring_handle(notice)
+    }
+
+    fn set_spinning(&mut self, is_spinning: bool) {
+        self.stream.set_spinning(is_spinning);
+    }
+
+    fn set_interest(&self, readable: bool, writable: bool) -> io::Result<bool> {
+        self.stream.set_interest(readable, writable)
     }
 }

@@ -29,6 +29,7 @@ handler receive: report in the process to its callback. handler send: call to th
 order's bytes. OS + handler send: call to its return. one way: half of the way from the call to the
 callback. batch: the mean of 64 back to back, in memory, a turn of the session each. bare gateway:
 it reports every order as new and does nothing else. bare sockets: no session on either side.
+xdp: both sides with AF_XDP, other columns with kernel sockets.
 Our values cover all samples and include the readings of the clock: one in each handler
 stage, two in OS + handler send, three in one way's whole. Their floor stands below and was not
 subtracted. *: below 20 steps of the clock, where one reading is inexact; see batch. A percentile
@@ -50,6 +51,7 @@ fn intervals(rows: &[&Row]) -> Vec<u64> {
 /// The rows of one column, by stage.
 struct Measured<'a> {
     subject: Subject,
+    transport: &'a str,
     wait: &'a str,
     stages: [Option<&'a Row>; Stage::ALL.len()],
 }
@@ -58,10 +60,12 @@ fn measured<'a>(rows: &[&'a Row]) -> Vec<Measured<'a>> {
     let mut columns: Vec<Measured<'a>> = Vec::new();
     for &row in rows {
         let Some((subject, stage)) = subject_and_stage(&row.setting) else { continue };
-        let wait = row.setting.wait.as_str();
-        let is_same = |of: &Measured<'_>| (of.subject, of.wait) == (subject, wait);
+        let (transport, wait) = (row.setting.transport.as_str(), row.setting.wait.as_str());
+        let is_same =
+            |of: &Measured<'_>| (of.subject, of.transport, of.wait) == (subject, transport, wait);
         let place = columns.iter().position(is_same).unwrap_or_else(|| {
-            columns.push(Measured { subject, wait, stages: [None; Stage::ALL.len()] });
+            let stages = [None; Stage::ALL.len()];
+            columns.push(Measured { subject, transport, wait, stages });
             columns.len() - 1
         });
         columns[place].stages[stage as usize] = Some(row);
@@ -97,7 +101,7 @@ impl Measured<'_> {
             self.stages[stage as usize].map_or("".to_owned(), |row| cell(stage, row))
         };
         let cells = Stage::ALL.map(cell).into_iter().chain(more).collect();
-        Column { heading: self.subject.name(self.wait), cells }
+        Column { heading: self.subject.name(self.transport, self.wait), cells }
     }
 
     /// Returns the samples, the lost orders and the note of the column, which all stages share.
@@ -142,7 +146,7 @@ fn between(stage: Stage, row: &Row) -> String {
 fn machines(host: &Host, row: Option<&Row>) -> String {
     format!(
         "published: {SOURCE}.\nIt does not state journal, message and pause.\n{}\n\
-         NewOrderSingle514 of 144 bytes and ExecutionReportNew522, kernel sockets.\n",
+         NewOrderSingle514 of 144 bytes and ExecutionReportNew522.\n",
         here(host, row, ["gateway", "session"]),
     )
 }
@@ -156,13 +160,19 @@ mod tests {
     use super::*;
     use crate::cmd::bench::order::order_case::Load;
     use crate::cmd::bench::order::setup::settings;
+    use crate::harness::transport::Transport;
 
     /// Returns rows of a thousand samples, from 100 ns for the first stage and 1,000 more for each
     /// next one.
     fn rows(subject: Subject, interval_us: u64) -> Vec<Row> {
+        rows_over(Transport::Kernel, subject, interval_us)
+    }
+
+    fn rows_over(transport: Transport, subject: Subject, interval_us: u64) -> Vec<Row> {
         let load = Load { interval_us, warm_up: 0, samples: 0, seed: 1 };
         let none = Recorder::with_capacity(0);
-        let settings = settings(subject, "spin", &load, Clock::Tsc).into_iter().enumerate();
+        let settings = settings(subject, transport, "spin", &load, Clock::Tsc);
+        let settings = settings.into_iter().enumerate();
         let row = |(place, setting)| {
             let mut samples = Recorder::with_capacity(1_000);
             let first = 100 + 1_000 * place as u64;
@@ -214,6 +224,16 @@ mod tests {
         assert!(batch.ends_with("| 2100 / 2149 / 2199"), "{batch}\n{text}");
         assert!(text.contains("here: A Processor, 2 cores, virtual machine, Linux 6.12.1"));
         assert!(text.lines().all(|line| line.chars().count() <= 160), "{text}");
+    }
+
+    #[test]
+    fn xdp_has_columns_of_its_own() {
+        let mut all = rows(Subject::Gateway, 0);
+        all.extend(rows_over(Transport::Xdp, Subject::Gateway, 0));
+        let text = render(&results(all));
+        assert!(text.contains("xdp, spin"), "{text}");
+        let both = line(&text, "no delay between", "one way");
+        assert!(both.ends_with("| 2050 / 2076 / 2100 2050 / 2076 / 2100"), "{both}\n{text}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row};
 
 use super::published_results::{SOURCE, TABLE};
-use crate::cmd::bench::comparison_table::{Column, drawn, here, note};
+use crate::cmd::bench::comparison_table::{Column, drawn, grouped, here, median_ratio, note};
 
 /// The measured columns: heading, transport and protocol.
 const COLUMNS: [(&str, &str, &str); 7] = [
@@ -156,20 +156,6 @@ fn figure_of(row: &Row, figure: Figure) -> Option<f64> {
     hairpin_measure::RoundFigures::from_row(row).figure(figure)
 }
 
-/// Returns the median over rounds of the ratio of a figure of two rows.
-fn median_ratio([over, under]: [&Row; 2], figure: Figure) -> Option<f64> {
-    let rounds = over.by_round.iter().zip(&under.by_round);
-    let ratios = rounds.filter_map(|(a, b)| Some(a.figure(figure)? / b.figure(figure)?));
-    let mut ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite()).collect();
-    ratios.sort_unstable_by(f64::total_cmp);
-    let middle = ratios.len() / 2;
-    match ratios.len() % 2 {
-        _ if ratios.is_empty() => None,
-        0 => Some(f64::midpoint(ratios[middle - 1], ratios[middle])),
-        _ => Some(ratios[middle]),
-    }
-}
-
 /// Returns the message rates of the flood.
 fn flood(rows: &[&Row]) -> String {
     let row = |protocol| {
@@ -198,22 +184,13 @@ fn flood(rows: &[&Row]) -> String {
 
 /// Returns a line for each reason why rows may not count, with their cases.
 fn notes(rows: &[&Row]) -> String {
-    let mut notes: Vec<(String, Vec<String>)> = Vec::new();
-    for row in rows {
+    let notes = grouped(rows.iter().map(|row| {
         let reason = note(row);
-        let lost =
-            (row.lost > 0 && row.setting.case == "ping").then(|| format!("{} lost", row.lost));
-        let reason = if reason.is_empty() { lost.unwrap_or_default() } else { reason };
-        if reason.is_empty() {
-            continue;
-        }
+        let is_lossy = row.lost > 0 && row.setting.case == "ping";
+        let lost = if is_lossy { format!("{} lost", row.lost) } else { String::new() };
         let case = format!("{} {}", row.setting.transport, row.setting.protocol);
-        match notes.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, cases)) if cases.contains(&case) => {}
-            Some((_, cases)) => cases.push(case),
-            None => notes.push((reason, vec![case])),
-        }
-    }
+        (if reason.is_empty() { lost } else { reason }, case)
+    }));
     let lines = notes.iter().map(|(reason, cases)| {
         let cases = cases.join(", ");
         match reason.strip_prefix("failed: xdp is not available: ") {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Mapped memory.
 #[derive(Debug)]
-pub(crate) struct Region {
+pub(super) struct Region {
     start: *mut u8,
     length: usize,
 }
@@ -17,7 +17,7 @@ unsafe impl Send for Region {}
 
 impl Region {
     /// Maps private memory with every page populated.
-    pub(crate) fn anonymous(length: usize) -> io::Result<Self> {
+    pub(super) fn anonymous(length: usize) -> io::Result<Self> {
         Self::map(length, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
     }
 
@@ -33,11 +33,11 @@ impl Region {
     }
 
     #[inline]
-    pub(crate) fn start(&self) -> *mut u8 {
+    pub(super) fn start(&self) -> *mut u8 {
         self.start
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.length
     }
 }
@@ -51,7 +51,7 @@ impl Drop for Region {
 
 /// A ring of which this side produces or consumes entries.
 #[derive(Debug)]
-pub(crate) struct Ring<T> {
+pub(super) struct Ring<T> {
     producer: *const AtomicU32,
     consumer: *const AtomicU32,
     entries: *mut T,
@@ -67,7 +67,7 @@ unsafe impl<T: Send> Send for Ring<T> {}
 
 impl<T: Copy> Ring<T> {
     /// Maps the ring of `size` entries at an offset of the socket.
-    pub(crate) fn map(
+    pub(super) fn map(
         socket: &OwnedFd,
         page: i64,
         offsets: libc::xdp_ring_offset,
@@ -91,7 +91,7 @@ impl<T: Copy> Ring<T> {
 
     /// Produces an entry. There is always space, because there are no more frames than entries.
     #[inline]
-    pub(crate) fn put(&mut self, entry: T) {
+    pub(super) fn put(&mut self, entry: T) {
         // SAFETY: the mask keeps the entry inside the ring, and the kernel has released it.
         unsafe { self.entries.add((self.own & self.mask) as usize).write(entry) };
         self.own = self.own.wrapping_add(1);
@@ -101,7 +101,7 @@ impl<T: Copy> Ring<T> {
 
     /// Consumes the next entry.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<T> {
+    pub(super) fn take(&mut self) -> Option<T> {
         // SAFETY: as above.
         if unsafe { &*self.producer }.load(Ordering::Acquire) == self.own {
             return None;

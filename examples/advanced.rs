@@ -1,7 +1,7 @@
 //! A complete strategy that sends orders from feed callbacks and from session callbacks.
 //!
 //! ```text
-//! cargo run -p hairpin-examples --bin strategy -- config.xml GATEWAY
+//! cargo run -p hairpin-examples --bin advanced -- config.xml GATEWAY
 //! ```
 //!
 //! The strategy answers each new best price with an order far below the market, and cancels the
@@ -82,7 +82,7 @@ impl order_entry::Listener for Strategy {
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [config, gateway] = &arguments[..] else { bail!("usage: strategy config.xml GATEWAY") };
+    let [config, gateway] = &arguments[..] else { bail!("usage: advanced config.xml GATEWAY") };
     let config: Config = std::fs::read_to_string(config).context(config.clone())?.parse()?;
     let channel = config.channels.first().context("cannot read config.xml: no channel")?;
     // The host's routes select the interface.

@@ -28,14 +28,14 @@ type Attributes = [u32; 20];
 
 /// The attached program; dropping the value detaches it.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(super) struct Program {
     _link: OwnedFd,
     _map: OwnedFd,
 }
 
 impl Program {
     /// Redirects all frames of an interface's queue 0 to a socket.
-    pub(crate) fn attach(socket: &OwnedFd, interface: u32, is_native: bool) -> io::Result<Self> {
+    pub(super) fn attach(socket: &OwnedFd, interface: u32, is_native: bool) -> io::Result<Self> {
         let mut attributes = [0; 20];
         attributes[..4].copy_from_slice(&[SOCKETS, 4, 4, 1]);
         let map = descriptor(MAP_CREATE, &mut attributes)?;

@@ -1,0 +1,142 @@
+//! The lower bound: frames of the same length over the minimal AF_XDP socket.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use hairpin_host::Clock;
+use hairpin_measure::Recorder;
+use hairpin_testbed::MinimalSocket;
+use hairpin_time::{Duration, Instant};
+
+use super::Counts;
+use super::sockets_case::SocketsCase;
+use crate::cmd::bench::bench_context::BenchContext;
+use crate::harness::host_pair::Role;
+
+/// The length of the Ethernet, IPv4 and UDP headers of a datagram.
+const HEADERS: usize = 14 + 20 + 8;
+/// The offset of the message number in a frame.
+const NUMBER: usize = 14;
+/// The first EtherType for local experiments (IEEE 802).
+const ETHER_TYPE: [u8; 2] = 0x88b5_u16.to_be_bytes();
+/// The time after which a message without an answer is lost.
+const TIMEOUT: Duration = Duration::from_secs(1);
+/// The number of consecutive losses that ends the round.
+const LOST_MAX: u64 = 3;
+/// The number of polls between two reads of the clock.
+const POLLS: u32 = 256;
+
+/// Measures round trips between a thread on each host, pinned to the cores of server and client.
+///
+/// # Errors
+/// The sockets cannot be opened; a core that a thread cannot be pinned to; 3 losses in a row.
+pub(super) fn round(context: &BenchContext<'_>, case: &SocketsCase) -> Result<(Recorder, Counts)> {
+    // Generic mode is the default of AF_XDP on a veth.
+    let open = |role| context.hosts.run(role, |index| MinimalSocket::open(index, false));
+    let [mut server, mut client] = [open(Role::Pong)?, open(Role::Ping)?];
+    let length = HEADERS + case.size;
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let echo = scope.spawn(|| {
+            pin(context.cores.exchange)?;
+            echo_until(&mut server, &stop)
+        });
+        let measured = pin(context.cores.trader).and_then(|()| {
+            let total = case.load.warm_up + case.load.samples;
+            measure(&mut client, length, case.load.warm_up, total)
+        });
+        stop.store(true, Ordering::Relaxed);
+        echo.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        measured
+    })
+    .context("minimal echo")
+}
+
+fn pin(core: Option<usize>) -> io::Result<()> {
+    core.map_or(Ok(()), |core| hairpin_host::pin(core).map_err(io::Error::other))
+}
+
+/// Sends all frames of ours back.
+fn echo_until(socket: &mut MinimalSocket, stop: &AtomicBool) -> io::Result<()> {
+    while !stop.load(Ordering::Relaxed) {
+        for _ in 0..POLLS {
+            let is_echoed = socket.echo(|frame| {
+                let is_ours = frame[12..NUMBER] == ETHER_TYPE;
+                if is_ours {
+                    frame[..12].rotate_left(6);
+                }
+                is_ours
+            })?;
+            if !is_echoed {
+                std::hint::spin_loop();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sends `total` messages, each after the previous answer, and records the round trips of all but
+/// the first `warm_up`.
+fn measure(
+    socket: &mut MinimalSocket,
+    length: usize,
+    warm_up: u64,
+    total: u64,
+) -> io::Result<(Recorder, Counts)> {
+    let mut clock = Clock::new();
+    let mut round_trips = Recorder::with_capacity((total - warm_up) as usize);
+    let mut counts = Counts::default();
+    let mut lost_in_a_row = 0;
+    for number in 0..total {
+        let sent = clock.instant();
+        socket.send(length, |frame| write(frame, number))?;
+        let Some(answered) = answer(socket, &clock, number, sent) else {
+            counts.dropped += 1;
+            lost_in_a_row += 1;
+            if lost_in_a_row == LOST_MAX {
+                let reason = "3 messages in a row without an answer";
+                return Err(io::Error::new(io::ErrorKind::TimedOut, reason));
+            }
+            continue;
+        };
+        lost_in_a_row = 0;
+        if number >= warm_up {
+            round_trips.record(answered - sent);
+        }
+        clock.recalibrate_if_due(answered);
+    }
+    Ok((round_trips, counts))
+}
+
+/// Writes addresses, EtherType and number.
+fn write(frame: &mut [u8], number: u64) {
+    frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1]);
+    frame[12..NUMBER].copy_from_slice(&ETHER_TYPE);
+    frame[NUMBER..NUMBER + 8].copy_from_slice(&number.to_le_bytes());
+}
+
+/// Waits for the answer to message `number`; `None` if it is lost.
+fn answer(
+    socket: &mut MinimalSocket,
+    clock: &Clock,
+    number: u64,
+    sent: Instant,
+) -> Option<Instant> {
+    let expected = number.to_le_bytes();
+    loop {
+        for _ in 0..POLLS {
+            let is_answer = socket.receive(|frame| {
+                frame[12..NUMBER] == ETHER_TYPE && frame[NUMBER..NUMBER + 8] == expected
+            });
+            match is_answer {
+                Some(true) => return Some(clock.instant()),
+                Some(false) => {}
+                None => std::hint::spin_loop(),
+            }
+        }
+        if clock.instant().saturating_since(sent) > TIMEOUT {
+            return None;
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! A column of `hairpin bench sockets`.
+
+use hairpin_measure::{Clock, Kind, Setting};
+use hairpin_reactor::Wait;
+
+use crate::cmd::bench::bench_case::{self, Load};
+
+/// The measured program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Program {
+    /// sockperf; the server and the client are accelerated or not.
+    Sockperf([bool; 2]),
+    /// Frames of the same length over the minimal AF_XDP socket: the lower bound.
+    MinimalEcho,
+}
+
+impl Program {
+    /// sockperf over kernel sockets.
+    pub(super) const KERNEL: Self = Self::Sockperf([false, false]);
+    pub(super) const CLIENT: Self = Self::Sockperf([false, true]);
+    pub(super) const SERVER: Self = Self::Sockperf([true, false]);
+    pub(super) const BOTH: Self = Self::Sockperf([true, true]);
+
+    /// Returns the case and the transport in a results file.
+    pub(super) const fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::KERNEL => ["sockperf", "kernel"],
+            Self::CLIENT => ["sockperf, client accelerated", "preload"],
+            Self::SERVER => ["sockperf, server accelerated", "preload"],
+            Self::Sockperf(_) => ["sockperf", "preload"],
+            Self::MinimalEcho => ["minimal echo", "xdp"],
+        }
+    }
+}
+
+/// A program, its wait and the message size.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SocketsCase {
+    pub(super) program: Program,
+    pub(super) wait: Wait,
+    pub(super) size: usize,
+    /// The duration of a round of sockperf, in seconds.
+    pub(super) seconds: u32,
+    /// The number of samples of the minimal echo. sockperf runs for a time instead.
+    pub(super) load: Load,
+}
+
+impl SocketsCase {
+    /// Returns the setting of its rows.
+    pub(super) fn setting(&self) -> Setting {
+        let [case, transport] = self.program.names();
+        Setting {
+            bench: "sockets".to_owned(),
+            case: case.to_owned(),
+            feed: None,
+            transport: transport.to_owned(),
+            wait: self.wait.to_string(),
+            protocol: "udp".to_owned(),
+            size_bytes: self.size as u64,
+            interval_us: 0,
+            kind: Kind::Rtt,
+            clock: match hairpin_host::Clock::new().source() {
+                hairpin_host::ClockSource::Tsc => Clock::Tsc,
+                hairpin_host::ClockSource::Kernel => Clock::Monotonic,
+            },
+            rounds: 1,
+        }
+    }
+}
+
+impl bench_case::BenchCase for SocketsCase {
+    fn load(&self) -> Load {
+        self.load
+    }
+
+    fn with_load(&self, load: Load) -> Self {
+        Self { load, ..*self }
+    }
+
+    fn wait(&self) -> Wait {
+        self.wait
+    }
+
+    fn name(&self) -> String {
+        let [case, transport] = self.program.names();
+        format!("{case}, {transport}, wait {}, {} bytes", self.wait, self.size)
+    }
+}

@@ -1,0 +1,160 @@
+//! Runs the commands that use TCP with `--transport xdp` between two hosts joined by a veth pair.
+//!
+//! The tests assert that segments bypass the kernel. They assert no latency.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::support::{assert_done, assert_status, rows, turn};
+use crate::xdp::{
+    Market, STRICT, assert_interface_logged, assert_xdp_rows, command, start, stderr,
+};
+use crate::xdp::{stdout, waits};
+use hairpin_testbed::{Host, Testbed};
+
+/// The most segments of a few connections that are connected, handed back and closed.
+const CONTROL_SEGMENTS: u64 = 100;
+
+/// Returns the TCP segments that the kernel of a host has received and sent.
+fn kernel_segments(host: &Host) -> [u64; 2] {
+    let read = || fs::read_to_string("/proc/thread-self/net/snmp");
+    let text = host.run(read).unwrap().unwrap();
+    let words = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let lines: Vec<Vec<&str>> = words.filter(|words| words[0] == "Tcp:").collect();
+    ["InSegs", "OutSegs"].map(|name| {
+        let place = lines[0].iter().position(|&it| it == name).unwrap();
+        lines[1][place].parse().unwrap()
+    })
+}
+
+/// Asserts that the kernels of both hosts have received and sent few segments.
+fn assert_bypassed(testbed: &Testbed) {
+    for host in testbed.hosts() {
+        let segments = kernel_segments(host);
+        assert!(segments.iter().all(|&count| count <= CONTROL_SEGMENTS), "{segments:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn pings_are_answered_with_every_wait() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.json");
+    let args = ["ping", "--protocol", "tcp", "--samples", "40", "--rounds", "2", "--json"];
+    let output = command(args).arg(&results).args(STRICT).output().unwrap();
+    assert_done(&output);
+    assert_interface_logged(&output, "ping: ");
+    assert_interface_logged(&output, "pong: ");
+    let rows = rows(&results);
+    assert_eq!(rows.len(), waits().count());
+    assert!(rows.iter().all(|row| row["protocol"] == "tcp"));
+    assert_xdp_rows(&rows, 40);
+}
+
+#[test]
+#[ignore = "needs root"]
+fn pings_of_several_connections_and_sizes_bypass_the_kernel() {
+    let _turn = turn();
+    for mode in ["native", "generic"] {
+        let testbed = Testbed::namespaces().unwrap();
+        let [first, second] = testbed.hosts();
+        let flags = STRICT.into_iter().chain(["--xdp-mode", mode, "--interface", "veth0"]);
+        let at = "10.77.0.1:5000";
+        let args = ["pong", "--listen", at, "--protocol", "tcp", "--wait", "epoll"];
+        let mut pong = start(first, command(args.into_iter().chain(flags.clone())));
+        let args = ["ping", at, "--protocol", "tcp", "--wait", "spin,poll", "--size", "14,1400"];
+        let args = args.into_iter().chain(["--connections", "3", "--samples", "300"]);
+        let args = args.chain(["--rounds", "1"]).chain(flags);
+        // Repeat until the pong listens.
+        let until = Instant::now() + Duration::from_secs(20);
+        let output = loop {
+            let output = start(second, command(args.clone())).output();
+            if output.status.success() || Instant::now() > until || !pong.runs() {
+                break output;
+            }
+        };
+        assert_done(&output);
+        assert_interface_logged(&output, "ping: ");
+        let stat = command(["stat", "--name", "tcp"]).output().unwrap();
+        let stat = stdout(&stat);
+        let taken_over = stat.lines().filter(|line| line.contains(" tcp.taken_over ")).count();
+        assert!(taken_over > 0, "{stat}");
+        pong.signal("INT");
+        let pong = pong.output();
+        assert_status(&pong, 130);
+        assert_interface_logged(&pong, "");
+        assert_bypassed(&testbed);
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn orders_bypass_the_kernel() {
+    let _turn = turn();
+    let flags = STRICT.into_iter().chain(["--xdp-mode", "native"]);
+    let load = ["--samples", "500", "--rounds", "1", "--interval-us", "500"];
+    let market = Market::open(flags.clone().chain(load));
+    let trader = market.trader(flags.chain(["--wait", "spin"]));
+    let Market { testbed, folder: _folder, exchange } = market;
+    for process in [exchange, trader] {
+        let output = process.output();
+        assert_done(&output);
+        assert_interface_logged(&output, "");
+    }
+    assert_bypassed(&testbed);
+}
+
+#[test]
+#[ignore = "needs root"]
+fn order_script_runs_over_xdp() {
+    let _turn = turn();
+    let market = Market::open(STRICT);
+    let path = |name: &str| market.folder.path().join(name);
+    let settings = "[gateway]\nprimary = [\"10.77.0.1:9100\"]\n\
+         [logon]\naccess_key_id = \"HAIRPIN-TRADER-00001\"\nsecret_env = \"HAIRPIN_TEST_KEY\"\n\
+         session = \"H01\"\nfirm = \"HPIN0\"\nsystem_name = \"Test\"\n\
+         system_version = \"1\"\nsystem_vendor = \"Test\"\n\
+         [operator]\nsender_id = \"TRADER\"\nlocation = \"US,IL\"\n";
+    fs::write(path("order.toml"), settings).unwrap();
+    // A pause hands the connection back; the next message takes it over again.
+    let script = "buy 5 @ 1.25 1001 id first\nexpect new within 20s\nsleep 300ms\n\
+         replace first qty 7 @ 2\nexpect replace within 20s\n\
+         cancel first\nexpect cancel within 20s\nquit\n";
+    fs::write(path("script"), script).unwrap();
+    let mut order = command(["order", "--interface", "veth0"]);
+    order.args(STRICT).env("HAIRPIN_TEST_KEY", crate::traded_session::KEY);
+    order.arg(path("order.toml")).arg("--script").arg(path("script"));
+    let output = start(market.host(), order).output();
+    assert_done(&output);
+    assert_interface_logged(&output, "");
+    for message in ["ExecutionReportNew522", "ExecutionReportModify531", "ExecutionReportCancel534"]
+    {
+        assert!(stdout(&output).contains(message), "{}", stdout(&output));
+    }
+    sleep(Duration::from_millis(200));
+    let stat = command(["stat", "--name", "tcp"]).output().unwrap();
+    let stat = stdout(&stat);
+    let begin = format!("{} exchange tcp.taken_over ", market.exchange.id());
+    assert!(stat.lines().any(|line| line.trim_start().starts_with(&begin)), "{stat}");
+    market.exchange.signal("INT");
+    assert!(!stderr(&output).contains("falls back"), "{}", stderr(&output));
+}
+
+#[test]
+#[ignore = "needs root"]
+fn bench_order_measures_columns_over_xdp() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.json");
+    let args = ["bench", "order", "--samples", "20", "--rounds", "1", "--interval-us", "0"];
+    let output = command(args).arg("--json").arg(&results).output().unwrap();
+    assert_done(&output);
+    assert!(stdout(&output).contains("bare gateway, xdp, spin"), "{}", stdout(&output));
+    let rows = rows(&results);
+    let over_xdp: Vec<_> = rows.into_iter().filter(|row| row["transport"] == "xdp").collect();
+    // Five stages at either gateway, two of bare sockets.
+    assert_eq!(over_xdp.len(), 12);
+    assert_xdp_rows(&over_xdp, 20);
+}
