@@ -180,8 +180,8 @@ fn plain_message(parts: *mut iovec, count: usize) -> msghdr {
 /// As for recvmsg(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
-    // SAFETY: the program passes a valid message or null.
     if let Some(slot) = slots::stream(fd)
+        // SAFETY: the program passes a valid message or null.
         && let Some(header) = unsafe { message.as_mut() }
     {
         // SAFETY: the program's arguments.
