@@ -138,8 +138,8 @@ pub(crate) fn resume(fd: c_int) {
     });
 }
 
-/// Returns `true` for a UDP or TCP socket, which may be accelerated later, and for an instance with such
-/// members.
+/// Returns `true` for a UDP or TCP socket, which may be accelerated later, and for an instance with
+/// such members.
 fn is_relevant(fd: c_int) -> bool {
     let is = |name, value| addresses::option(fd, libc::SOL_SOCKET, name) == Some(value);
     slots::handled(fd).is_some()

@@ -2,11 +2,12 @@
 
 use std::ffi::c_int;
 use std::io;
+use std::time::Duration;
 
 use libc::{iovec, msghdr};
 
 use crate::errno::fail;
-use crate::guard;
+use crate::guard::{self, Signals};
 use crate::messages::gather;
 use crate::process;
 use crate::real;
@@ -110,13 +111,11 @@ pub(crate) unsafe fn receive(
     loop {
         if !slot.stream.is_bypassing() {
             let call = || match done {
+                // A peek begins again.
+                _ if peeks => kernel(flags),
                 0 => kernel(flags),
-                // SAFETY: the buffers are the caller's.
-                _ => unsafe {
-                    let mut left = rest(parts, done);
-                    let mut header = message(&mut left);
-                    real::recvmsg(fd, &raw mut header, flags)
-                },
+                // SAFETY: the caller guarantees the buffers.
+                _ => unsafe { receive_rest(fd, flags, parts, done) },
             };
             let is_kernels = || !slot.stream.is_bypassing();
             let Some(result) = slot.stream.use_kernel(is_kernels, call) else { continue };
@@ -125,6 +124,7 @@ pub(crate) unsafe fn receive(
                 slot.stream.count_received(fd, slot, result);
             }
             return match done {
+                _ if peeks => Received::Kernel(result),
                 0 => Received::Kernel(result),
                 _ => Received::Bypass(done as isize + result.max(0)),
             };
@@ -140,16 +140,8 @@ pub(crate) unsafe fn receive(
         let Some(stream) = place.as_deref_mut() else { continue };
         // SAFETY: the caller guarantees the buffers.
         let received = unsafe { stream.receive(flags, parts, done) };
-        let is_kernels = !stream.tcp.is_bypassing() || received.is_err();
-        match received {
-            Ok(Some(count)) if peeks => done = count,
-            Ok(Some(count)) => done += count,
-            Ok(None) => {}
-            Err(error) => stream.settle(fd, slot, Some(error)),
-        }
-        if is_kernels {
-            stream.settle(fd, slot, None);
-        }
+        let (count, is_kernels) = stream.finish_call(fd, slot, received);
+        done = if peeks { count } else { done + count };
         let state = stream.state;
         drop(place);
         drop(inside);
@@ -162,15 +154,12 @@ pub(crate) unsafe fn receive(
             return Received::Bypass(done as isize);
         }
         if is_kernels {
-            done = if peeks { 0 } else { done };
             continue;
         }
         if is_nonblocking {
             return Received::Bypass(fail(libc::EAGAIN));
         }
-        let timeout = state.receive_timeout;
-        let ends_on = if timeout.is_some() { EndsOn::TimedReceive } else { EndsOn::Interrupts };
-        let wait = wait.get_or_insert_with(|| Wait::new(timeout, ends_on, signals));
+        let wait = wait.get_or_insert_with(|| begin_wait(state.receive_timeout, signals));
         let ended = pause(wait, fd, slot, libc::POLLIN);
         if let Some(number) = ended {
             return Received::Bypass(if done > 0 { done as isize } else { fail(number) });
@@ -200,12 +189,8 @@ pub(crate) unsafe fn send(
         if !slot.stream.is_bypassing() {
             let call = || match done {
                 0 => kernel(),
-                // SAFETY: the buffers are the caller's.
-                _ => unsafe {
-                    let mut left = rest(parts, done);
-                    let header = message(&mut left);
-                    real::sendmsg(fd, &raw const header, flags)
-                },
+                // SAFETY: the caller guarantees the buffers.
+                _ => unsafe { send_rest(fd, flags, parts, done) },
             };
             let is_kernels = || !slot.stream.is_bypassing();
             let Some(result) = slot.stream.use_kernel(is_kernels, call) else { continue };
@@ -224,14 +209,8 @@ pub(crate) unsafe fn send(
         let Some(stream) = place.as_deref_mut() else { continue };
         // SAFETY: the caller guarantees the buffers.
         let sent = unsafe { stream.send(parts, done) };
-        let is_kernels = !stream.tcp.is_bypassing() || sent.is_err();
-        match sent {
-            Ok(count) => done += count.unwrap_or(0),
-            Err(error) => stream.settle(fd, slot, Some(error)),
-        }
-        if is_kernels {
-            stream.settle(fd, slot, None);
-        }
+        let (count, is_kernels) = stream.finish_call(fd, slot, sent);
+        done += count;
         stream.is_blocked = done < total;
         let state = stream.state;
         drop(place);
@@ -247,13 +226,40 @@ pub(crate) unsafe fn send(
         if is_nonblocking {
             return fail(libc::EAGAIN);
         }
-        let timeout = state.send_timeout;
-        let ends_on = if timeout.is_some() { EndsOn::TimedReceive } else { EndsOn::Interrupts };
-        let wait = wait.get_or_insert_with(|| Wait::new(timeout, ends_on, signals));
+        let wait = wait.get_or_insert_with(|| begin_wait(state.send_timeout, signals));
         if let Some(number) = pause(wait, fd, slot, libc::POLLOUT) {
             return if done > 0 { done as isize } else { fail(number) };
         }
     }
+}
+
+/// Receives through the kernel what follows the first `done` bytes.
+///
+/// # Safety
+/// Each part is valid for writes of its length.
+#[cold]
+unsafe fn receive_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> isize {
+    let mut left = rest(parts, done);
+    let mut header = message(&mut left);
+    // SAFETY: the caller guarantees the buffers; the rest outlives the call.
+    unsafe { real::recvmsg(fd, &raw mut header, flags) }
+}
+
+/// Sends through the kernel what follows the first `done` bytes.
+///
+/// # Safety
+/// Each part is valid for reads of its length.
+#[cold]
+unsafe fn send_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> isize {
+    let mut left = rest(parts, done);
+    let header = message(&mut left);
+    // SAFETY: the caller guarantees the buffers; the rest outlives the call.
+    unsafe { real::sendmsg(fd, &raw const header, flags) }
+}
+
+fn begin_wait(timeout: Option<Duration>, signals: Signals) -> Wait {
+    let ends_on = if timeout.is_some() { EndsOn::TimedReceive } else { EndsOn::Interrupts };
+    Wait::new(timeout, ends_on, signals)
 }
 
 /// Counts a message of which this number of bytes has bypassed the kernel.
@@ -284,6 +290,26 @@ fn pause(wait: &mut Wait, fd: c_int, slot: &Slot, event: i16) -> Option<c_int> {
 }
 
 impl Stream {
+    /// Ends a receive or send under the lock. Returns the number of bytes, and `true` if the
+    /// connection is the kernel's now.
+    #[inline]
+    fn finish_call(
+        &mut self,
+        fd: c_int,
+        slot: &Slot,
+        result: io::Result<Option<usize>>,
+    ) -> (usize, bool) {
+        let is_kernels = !self.tcp.is_bypassing() || result.is_err();
+        let (count, error) = match result {
+            Ok(count) => (count.unwrap_or(0), None),
+            Err(error) => (0, Some(error)),
+        };
+        if is_kernels {
+            self.settle(fd, slot, error);
+        }
+        (count, is_kernels)
+    }
+
     /// Receives without waiting, into the buffers from `done` on. Returns the number of bytes, and
     /// `None` if the connection is the kernel's.
     ///
