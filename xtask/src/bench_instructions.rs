@@ -42,16 +42,19 @@ enum Bench {
     Markets,
     /// An order sent and a report received.
     Handler,
+    /// A wakeup of a trader, from a tick to its order.
+    Turn,
 }
 
 impl Bench {
-    const ALL: [Self; 3] = [Self::HotPath, Self::Markets, Self::Handler];
+    const ALL: [Self; 4] = [Self::HotPath, Self::Markets, Self::Handler, Self::Turn];
 
     const fn name(self) -> &'static str {
         match self {
             Self::HotPath => "hot_path",
             Self::Markets => "markets",
             Self::Handler => "handler",
+            Self::Turn => "turn",
         }
     }
 
@@ -60,12 +63,13 @@ impl Bench {
         match self {
             Self::HotPath | Self::Markets => "hairpin",
             Self::Handler => "hairpin-order-entry",
+            Self::Turn => "hairpin-sdk",
         }
     }
 
     /// Returns `true` if the report divides the instructions among functions.
     const fn has_shares(self) -> bool {
-        !matches!(self, Self::Markets)
+        matches!(self, Self::HotPath | Self::Handler)
     }
 }
 
@@ -83,7 +87,12 @@ const fn handler(name: &'static str, limit: u64) -> Case {
     Case { name, limit: Some(limit), bench: Bench::Handler }
 }
 
-const CASES: [Case; 16] = [
+/// A case of `turn`, in which each tick is an event.
+const fn turn(name: &'static str) -> Case {
+    Case { name, limit: None, bench: Bench::Turn }
+}
+
+const CASES: [Case; 18] = [
     case("one-entry", Some(600)),
     case("average-mix", None),
     case("duplicate", None),
@@ -100,7 +109,16 @@ const CASES: [Case; 16] = [
     handler("order-receive", 350),
     handler("order-burst", 220),
     handler("order-both", 585),
+    turn(ADVANCED),
+    turn(FACADE),
 ];
+
+/// A wakeup of a loop on the low-level crates, and one of `Trader::turn`.
+const ADVANCED: &str = "turn-advanced";
+const FACADE: &str = "turn-facade";
+/// The most by which a wakeup of `Trader::turn` may exceed one of the other loop, in percent. About
+/// seven are the order tracker, which the other loop does not have; it runs after the write.
+const FACADE_PERCENT: u64 = 8;
 
 /// The smallest and the largest of the markets that differ only in the number of instruments.
 const SMALLEST: &str = "of-10";
@@ -138,6 +156,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let document = Document::read(&path)?;
     let mut violations = compare(&document, &counts);
     violations.extend(growth(&counts));
+    violations.extend(facade_cost(&counts));
     if arguments.write {
         return document.write(&path, &counts);
     }
@@ -177,6 +196,16 @@ fn growth(counts: &[Count]) -> Option<String> {
     has_grown.then(|| format!("{LARGEST} takes {percent:.1} % more than {SMALLEST}"))
 }
 
+/// Prints the cost of the facade. Returns the violation.
+fn facade_cost(counts: &[Count]) -> Option<String> {
+    let tenths = |name| counts.iter().find(|count| count.name == name).map(|it| it.tenths);
+    let (advanced, facade) = tenths(ADVANCED).zip(tenths(FACADE))?;
+    let percent = (facade as f64 / advanced as f64 - 1.0) * 100.0;
+    println!("{FACADE} against {ADVANCED}: {percent:+.1} %, limit +{FACADE_PERCENT} %");
+    let is_costly = facade * 100 > advanced * (100 + FACADE_PERCENT);
+    is_costly.then(|| format!("{FACADE} takes {percent:.1} % more than {ADVANCED}"))
+}
+
 /// Runs a case under callgrind, which counts only in the functions named `measured_…`.
 fn count(program: &Path, folder: &Path, case: &Case) -> Result<Count> {
     let name = case.name;
@@ -212,14 +241,14 @@ fn field(census: &str, name: &str) -> Result<u64> {
 }
 
 /// Builds the benchmarks as `cargo bench` does. Returns their programs.
-fn build(root: &Path) -> Result<[PathBuf; 3]> {
+fn build(root: &Path) -> Result<[PathBuf; 4]> {
     let arguments = ["bench", "--locked"];
     let benches =
         Bench::ALL.iter().flat_map(|bench| ["--package", bench.package(), "--bench", bench.name()]);
     let format = ["--no-run", "--message-format=json-render-diagnostics"];
     let mut command = cargo(root, arguments.into_iter().chain(benches).chain(format));
     let messages = read(command.stderr(Stdio::inherit()))?;
-    let mut programs = [const { None }; 3];
+    let mut programs = [const { None }; 4];
     for message in Message::parse_stream(messages.as_bytes()) {
         // Cargo also builds the command itself.
         if let Message::CompilerArtifact(artifact) = message?
@@ -228,10 +257,10 @@ fn build(root: &Path) -> Result<[PathBuf; 3]> {
             programs[*bench as usize] = artifact.executable.map(PathBuf::from);
         }
     }
-    let [Some(hot_path), Some(markets), Some(handler)] = programs else {
+    let [Some(hot_path), Some(markets), Some(handler), Some(turn)] = programs else {
         bail!("cannot count: cargo did not build every benchmark");
     };
-    Ok([hot_path, markets, handler])
+    Ok([hot_path, markets, handler, turn])
 }
 
 /// Installs valgrind, a package of the system. Only root can install it.

@@ -7,10 +7,14 @@ use std::net::SocketAddrV4;
 use hairpin_ilink3::{Connector, ConnectorSettings, Listener, Role, Sender, State, Step, Zone};
 use hairpin_mapped::{Journal, Storage};
 use hairpin_reactor::{Reactor, Ready};
-use hairpin_time::{Instant, Now};
+use hairpin_time::{Duration, Instant, Now};
 
 use crate::standby::Standby;
 use crate::{Connect, Counters, NamedZone, Session, TcpConnect};
+
+/// The longest time without a poll of the connector: its schedule follows the UTC clock, which can
+/// be set.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A session that a [`Connector`] keeps connected. It connects while the schedule is open,
 /// reconnects after a failure, tries the next host, and resumes the session if possible.
@@ -29,6 +33,8 @@ pub struct ReconnectingSession<D: Connect = TcpConnect, J: Storage = Journal, Z:
     /// The states last reported to the connector: primary's and backup's.
     reported_states: [State; 2],
     given_up: [bool; 2],
+    /// The connector has no step before this time, unless a state changes.
+    quiet_until: Instant,
 }
 
 impl<D: Connect, J: Storage, Z: Zone + fmt::Debug> fmt::Debug for ReconnectingSession<D, J, Z> {
@@ -54,18 +60,20 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
             backup.map(|&gateway| Box::new(Standby::new(session.standby_protocol(), gateway)));
         let connector = Connector::new(settings, zone);
         let reported_states = [State::Disconnected; 2];
-        Self { session, standby, connector, reported_states, given_up: [false; 2] }
+        let (given_up, quiet_until) = ([false; 2], Instant::ZERO);
+        Self { session, standby, connector, reported_states, given_up, quiet_until }
     }
 
     /// Starts to connect. Also restarts after [giving up](Self::has_given_up).
     pub fn start(&mut self, now: Now) {
-        self.given_up = [false; 2];
+        (self.given_up, self.quiet_until) = ([false; 2], Instant::ZERO);
         self.connector.start(now);
     }
 
     /// Terminates both connections gracefully and stops connecting. Continue to process until the
     /// session [is idle](Self::is_idle).
     pub fn stop(&mut self) {
+        self.quiet_until = Instant::ZERO;
         self.connector.stop();
     }
 
@@ -103,7 +111,7 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
     ) -> io::Result<()> {
         self.session.process(now, ready, reactor, listener)?;
         self.process_backup(now, ready, reactor, listener)?;
-        while self.run_connector(now) {
+        while !self.is_quiet(now) && self.run_connector(now) {
             self.session.process(now, Ready::EMPTY, reactor, listener)?;
             self.process_backup(now, Ready::EMPTY, reactor, listener)?;
         }
@@ -203,8 +211,15 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
         self.connector.handle_established(Role::Backup);
         self.connector.handle_failover(now);
         self.reported_states = [State::Established, State::Disconnected];
-        self.given_up = [false; 2];
+        (self.given_up, self.quiet_until) = ([false; 2], Instant::ZERO);
         outcome.and_then(|()| self.session.process(now, Ready::EMPTY, reactor, listener))
+    }
+
+    /// Returns `true` if the connector has nothing to do.
+    #[inline]
+    fn is_quiet(&self, now: Now) -> bool {
+        let states = [self.session.state(), self.backup_state()];
+        now.monotonic < self.quiet_until && states == self.reported_states
     }
 
     /// Reports state changes to the connector and executes its next step. Returns `true` if the
@@ -213,7 +228,12 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
         self.report_state(now, Role::Backup, self.backup_state());
         self.report_state(now, Role::Primary, self.session.state());
         match self.connector.poll_step(now, &self.session.progress()) {
-            None => return false,
+            None => {
+                let latest = now.monotonic + POLL_INTERVAL;
+                let timeout = self.connector.poll_timeout();
+                self.quiet_until = timeout.map_or(latest, |timeout| timeout.min(latest));
+                return false;
+            }
             Some(Step::Connect { role: Role::Primary, host, binding }) => {
                 self.session.set_gateway(host);
                 // The session is disconnected, and its progress permits the binding.

@@ -353,7 +353,11 @@ impl Stream {
 
     fn hand_back(&mut self, fd: c_int, slot: &Slot, cause: Cause) {
         if let Err(error) = self.tcp.hand_back() {
-            log::line(Level::Fallback, format_args!("{self} is lost: {error}"));
+            log::line(Level::Fallback, format_args!("{self}: cannot hand back: {error}"));
+            if self.tcp.is_bypassing() {
+                // Without a route the connection continues, as one of the kernel does.
+                return;
+            }
         }
         self.finish(fd, slot, cause);
     }
@@ -406,6 +410,7 @@ pub(crate) fn give_up(fd: c_int, cause: Cause) {
         && slot.stream.is_bypassing()
     {
         stream.hand_back(fd, slot, cause);
+        stream.finish(fd, slot, cause);
     }
     *place = None;
     slot.set_plain();
@@ -437,7 +442,7 @@ pub(crate) fn discard(fd: c_int) {
 }
 
 /// Hands a connection back before a call that only the kernel can do. Returns `true` if the call
-/// must fail instead with `EOPNOTSUPP`, because the run is strict.
+/// must fail with the `errno` that was set: the run is strict, or there is no route.
 pub(crate) fn leave(fd: c_int, cause: Cause, what: &str) -> bool {
     let is_bypassing = slots::stream(fd).is_some_and(|slot| slot.stream.is_bypassing());
     let Some(_inside) = guard::enter().filter(|_| is_bypassing) else { return false };
@@ -447,7 +452,11 @@ pub(crate) fn leave(fd: c_int, cause: Cause, what: &str) -> bool {
         return true;
     }
     hand_back(fd, cause);
-    false
+    let is_unroutable = slots::stream(fd).is_some_and(|slot| slot.stream.is_bypassing());
+    if is_unroutable {
+        set_errno(libc::ENETUNREACH);
+    }
+    is_unroutable
 }
 
 /// Registers the handler that hands all connections back when the process exits.

@@ -110,24 +110,21 @@ pub(crate) unsafe fn receive(
     let mut wait = None;
     loop {
         if !slot.stream.is_bypassing() {
-            let call = || match done {
-                // A peek begins again.
-                _ if peeks => kernel(flags),
-                0 => kernel(flags),
-                // SAFETY: the caller guarantees the buffers.
-                _ => unsafe { receive_rest(fd, flags, parts, done) },
-            };
+            // A peek begins again.
+            let is_whole = done == 0 || peeks;
+            // SAFETY: the caller guarantees the buffers.
+            let left = || unsafe { receive_rest(fd, flags, parts, done) };
+            let call = || if is_whole { kernel(flags) } else { left() };
             let is_kernels = || !slot.stream.is_bypassing();
             let Some(result) = slot.stream.use_kernel(is_kernels, call) else { continue };
             if !peeks {
                 count_bypass([Counter::ReceivedBypass, Counter::ReceivedBypassBytes], done);
                 slot.stream.count_received(fd, slot, result);
             }
-            return match done {
-                _ if peeks => Received::Kernel(result),
-                0 => Received::Kernel(result),
-                _ => Received::Bypass(done as isize + result.max(0)),
-            };
+            if is_whole {
+                return Received::Kernel(result);
+            }
+            return Received::Bypass(done as isize + result.max(0));
         }
         if flags & !RECEIVE_FLAGS != 0 {
             if stream::leave(fd, Cause::Flag, "a flag of this receive") {

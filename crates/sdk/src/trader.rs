@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hairpin_feed_handler::{ChannelState, FeedHandler};
 use hairpin_host::Clock;
 use hairpin_order_entry::{NotAppliedAnswer, SecurityId, State as SessionState};
-use hairpin_reactor::{Reactor, Ready};
+use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Instant, Now};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -146,7 +146,9 @@ impl Trader {
     #[inline]
     pub fn turn<S: Strategy>(&mut self, strategy: &mut S) -> Result<bool> {
         let before = self.parts.clock.instant();
-        let deadline = self.next_deadline(before);
+        // A spinning wait returns at once.
+        let spins = self.parts.reactor.kind() == Wait::Spin;
+        let deadline = if spins { before } else { self.next_deadline(before) };
         let ready = self.parts.reactor.wait(before, Some(deadline))?;
         // One clock reading per wakeup.
         let now = self.parts.clock.now();

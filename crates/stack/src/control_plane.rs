@@ -231,6 +231,13 @@ impl ControlPlane {
         Ok(Ok(NextHop { source_mac: self.mac, mac, mtu, used }))
     }
 
+    /// Returns `true` if the kernel has a route from an address of this host, over any interface.
+    pub(crate) fn has_route(&mut self, source: IpAddr, to: IpAddr, interface: u32) -> bool {
+        let is_on_link = crate::destination::is_local_to_link(to);
+        let route = self.netlink.route(to, Some(source), is_on_link.then_some(interface));
+        route.is_ok_and(|route| matches!(route.kind, RouteKind::Unicast | RouteKind::Local))
+    }
+
     fn path_to_group(
         &mut self,
         shared: &SharedState,

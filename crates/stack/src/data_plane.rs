@@ -201,8 +201,17 @@ impl DataPlane {
         Ok((None, false))
     }
 
-    /// Adds the queue of a TCP flow. Returns its number.
+    /// Adds the queue of a TCP flow, or continues the one that it has. Returns its number.
     pub(crate) fn attach_flow(&mut self, key: FlowKey, readiness: Arc<Readiness>) -> usize {
+        if let Some(flow) = self.flows.number(key) {
+            if let Some(queue) = self.flows.queue(flow) {
+                if queue.len() > 0 {
+                    readiness.signal();
+                }
+                queue.readiness = readiness;
+            }
+            return flow;
+        }
         self.flows.insert(key, ReceiveQueue::new(self.queue_budget, readiness))
     }
 
@@ -253,6 +262,13 @@ impl DataPlane {
         if queue.len() == 0 && queue.readiness.has_frames() {
             queue.readiness.clear();
         }
+    }
+
+    /// Returns the number of frames that the kernel dropped because they were longer than a frame
+    /// of the UMEM. It counts them with those for which no frame was available.
+    pub(crate) fn long_frames(&self) -> u64 {
+        let statistics = self.interface.sockets().iter().flat_map(|socket| socket.statistics());
+        statistics.map(|s| s.receive_dropped.saturating_sub(s.fill_ring_empty)).sum()
     }
 
     /// Wakes all waiting threads.

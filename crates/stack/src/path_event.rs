@@ -26,6 +26,14 @@ pub enum PathEvent {
         /// The cause.
         reason: FallbackReason,
     },
+    /// TCP uses generic mode, which drops frames longer than this. Such frames are segments that a
+    /// peer over a veth has not split, or that a card's driver has merged.
+    LongFrames {
+        /// The longest frame in bytes.
+        longest: u32,
+        /// `true` on a veth.
+        veth: bool,
+    },
     /// The interface is down; nothing is sent or received.
     Down,
     /// The interface is up again.
@@ -101,6 +109,14 @@ impl fmt::Display for PathEvent {
             }
             Self::TxFallback { address, reason } => {
                 write!(f, "sending to {} falls back to the kernel: {reason}", Place(*address))
+            }
+            Self::LongFrames { longest, veth } => {
+                let switches = if *veth { "tso and gso at the peer" } else { "gro" };
+                write!(
+                    f,
+                    "TCP in generic mode drops frames above {longest} bytes: \
+                     switch off {switches}, or use native mode"
+                )
             }
             Self::Down => f.write_str("the interface is down"),
             Self::Up => f.write_str("the interface is up"),

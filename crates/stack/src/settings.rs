@@ -9,6 +9,9 @@ pub struct StackSettings {
     pub interface: InterfaceSettings,
     /// The most sockets: 1 to 65,536. Each takes about 400 bytes of the engine's memory.
     pub sockets: u32,
+    /// Chooses the mode for TCP: on a veth `Mode::Auto` is then native, because generic mode loses
+    /// the long frames of a kernel peer.
+    pub tcp: bool,
     /// Turns a fallback to the kernel into an error.
     pub strict: bool,
     /// Skips checksum validation of received frames. `None`: only on a veth, whose kernel peer
@@ -23,6 +26,7 @@ impl Default for StackSettings {
         Self {
             interface: InterfaceSettings::default(),
             sockets: 1_024,
+            tcp: false,
             strict: false,
             trusts_checksums: None,
             on_thread_start: None,

@@ -12,7 +12,10 @@ use std::thread::JoinHandle;
 
 use hairpin_netstack::{DeviceSettings, Settings};
 use hairpin_wire::MacAddress;
-use hairpin_xdp::{Interface, Packet, ReceiveStamps, RxProbe, TxWakeup, Umem};
+use hairpin_xdp::{
+    Interface, InterfaceError, InterfaceSettings, Mode, Packet, ReceiveStamps, RxProbe, TxWakeup,
+    Umem,
+};
 
 use crate::control_plane::{ControlPlane, packet_limit};
 use crate::data_plane::{DataPlane, Reader};
@@ -87,7 +90,7 @@ impl Stack {
     /// See [`StackError`].
     pub fn open(interface: &str, settings: &StackSettings) -> Result<Self, StackError> {
         let name = interface;
-        let interface = Interface::open(name, &settings.interface)?;
+        let interface = open_interface(name, settings)?;
         let index = interface.device().index;
         let is_veth = interface.device().driver.as_deref() == Some("veth");
         let trusts_checksums = settings.trusts_checksums.unwrap_or(is_veth);
@@ -167,6 +170,7 @@ impl Stack {
     /// # Errors
     /// The kernel's, if no descriptor is left.
     pub fn adopt_tcp(&self, stream: TcpStream) -> io::Result<TcpSocket> {
+        self.owner.report_long_frames();
         TcpSocket::new(&self.owner, stream)
     }
 
@@ -181,7 +185,9 @@ impl Stack {
     /// Returns the counters of all TCP connections.
     #[must_use]
     pub fn tcp_counters(&self) -> TcpCounters {
-        self.owner.tcp.counters()
+        let mut counters = self.owner.tcp.counters();
+        counters.long_frames = self.owner.data_plane().long_frames();
+        counters
     }
 
     /// Returns the oldest unread event; the last 256 are kept.
@@ -250,6 +256,19 @@ impl Stack {
     }
 }
 
+/// Opens the interface. For TCP, native mode is preferred on a veth too.
+fn open_interface(name: &str, settings: &StackSettings) -> Result<Interface, InterfaceError> {
+    if settings.tcp && settings.interface.mode == Mode::Auto {
+        let native = InterfaceSettings { mode: Mode::Native, ..settings.interface.clone() };
+        match Interface::open(name, &native) {
+            // Native mode is not possible, for example because of the MTU.
+            Err(InterfaceError::Link { .. }) => {}
+            opened => return opened,
+        }
+    }
+    Interface::open(name, &settings.interface)
+}
+
 impl SharedState {
     #[inline]
     pub(crate) fn data_plane(&self) -> MutexGuard<'_, DataPlane> {
@@ -293,6 +312,19 @@ impl SharedState {
         self.removed.store(true, Ordering::Release);
         self.ended.store(true, Ordering::Release);
         self.data_plane().wake_all();
+    }
+
+    /// Reports once that generic mode drops long frames of TCP.
+    fn report_long_frames(&self) {
+        let mut control_plane = self.control_plane();
+        let data_plane = self.data_plane();
+        let (interface, longest) = (&data_plane.interface, self.umem.settings().longest_frame());
+        if interface.link().mode() != Mode::Generic || self.tcp.is_mode_reported() {
+            return;
+        }
+        let veth = interface.device().driver.as_deref() == Some("veth");
+        drop(data_plane);
+        control_plane.report(PathEvent::LongFrames { longest, veth });
     }
 
     /// Reports a fallback, or rejects it in a strict stack.

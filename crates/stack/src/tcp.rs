@@ -12,9 +12,11 @@
 //! | `kernel_socket.rs` | `TCP_REPAIR` and the other options of the kernel's socket |
 //! | `injector.rs` | frames presented to the kernel |
 //! | `flow_table.rs` | the flows of the data plane |
+//! | `counters.rs` | counters of takeovers, handbacks and their reasons |
 //! | `table.rs` | all connections of a stack; progress without their owners |
 
 mod bypass;
+mod counters;
 mod flow_table;
 mod handback;
 mod injector;
@@ -23,9 +25,9 @@ mod socket;
 mod table;
 mod takeover;
 
+pub use counters::TcpCounters;
 pub(crate) use flow_table::{FlowKey, FlowTable};
 pub use socket::{AdoptedTcp, TcpReceived, TcpSocket, TcpStatus};
-pub use table::TcpCounters;
 pub(crate) use table::TcpTable;
 pub use takeover::TakeoverError;
 

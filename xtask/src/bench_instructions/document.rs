@@ -49,7 +49,9 @@ impl Document {
             writeln!(text, "| {name} | {instructions} | {limit} | {time} |")?;
         }
         text += "\nThe markets consist of these packets:\n\n| case | packets |\n|---|---|\n";
-        for Count { name, census, .. } in counts.iter().filter(|count| count.shares.is_empty()) {
+        let is_market =
+            |count: &&Count| count.shares.is_empty() && count.census.contains("packets=");
+        for Count { name, census, .. } in counts.iter().filter(is_market) {
             writeln!(text, "| {name} | {census} |")?;
         }
         for Count { name, census, shares, .. } in counts {

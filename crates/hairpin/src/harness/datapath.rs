@@ -9,7 +9,7 @@ use anyhow::Result;
 use hairpin_endpoint::Transport;
 use hairpin_feed_handler::Addresses;
 use hairpin_host::address_interface;
-use hairpin_mapped::CounterWriter;
+use hairpin_mapped::{CounterWriter, Unit};
 use hairpin_stack::{Stack, StackError};
 use hairpin_time::{Duration, Instant};
 use hairpin_xdp::{InterfaceError, ReceiveStamps, SocketError};
@@ -114,7 +114,9 @@ impl OpenTransport {
     /// Writes the counters of the connections that AF_XDP carries.
     pub(crate) fn write_counters(&self, writer: &mut CounterWriter<'_>) {
         if let Transport::Xdp(stack) = &self.transport {
-            writer.counters("tcp", stack.tcp_counters().iter());
+            let counters = stack.tcp_counters();
+            writer.gauge("tcp", "bypassing", Unit::Connections, counters.bypassing);
+            writer.counters("tcp", counters.iter().filter(|(name, _)| *name != "bypassing"));
         }
     }
 

@@ -523,6 +523,7 @@ fn conflicting_flags_are_rejected_in_one_line() {
         ("t2t --transport xdp --feed tcp --samples 1 --wait epoll", "over TCP"),
         ("t2t --transport xdp --interface eth9", "both ends at eth9 are this host"),
         ("t2t --strict", "--strict is for --transport xdp"),
+        ("t2t --against-kernel", "--against-kernel is for --transport xdp"),
         ("bench t2t --xdp-mode auto", "--xdp-mode is for --transport xdp"),
         ("ping --transport xdp --timestamps software", "--timestamps"),
         ("ping --transport xdp --interface eth9", "both ends at eth9 are this host"),

@@ -17,9 +17,18 @@ pub(crate) enum Transport {
     RawShared,
     /// UDP sockets that bypass the kernel
     Udp,
+    /// Kernel TCP sockets
+    KernelTcp,
+    /// TCP connections taken over from the kernel
+    Tcp,
 }
 
 impl Transport {
+    /// Returns `true` if messages take the kernel's path.
+    pub(crate) const fn is_kernel(self) -> bool {
+        matches!(self, Self::KernelUdp | Self::KernelTcp)
+    }
+
     /// Returns the name on the command line and in tables.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -28,6 +37,8 @@ impl Transport {
             Self::Raw => "raw",
             Self::RawShared => "raw-shared",
             Self::Udp => "udp",
+            Self::KernelTcp => "kernel-tcp",
+            Self::Tcp => "tcp",
         }
     }
 }
@@ -48,7 +59,7 @@ pub(crate) struct BenchArgs {
     #[arg(long = "way", value_name = "WAY", value_enum, value_delimiter = ',')]
     pub(crate) transport: Vec<Transport>,
 
-    /// Frames of the UMEM, except for `minimal` and `kernel-udp` [default: 2048]
+    /// Frames of the UMEM, except for `minimal` and the kernel [default: 2048]
     #[arg(long, value_name = "N")]
     pub(crate) frames: Option<u32>,
 
@@ -59,6 +70,10 @@ pub(crate) struct BenchArgs {
     /// Do N round trips over WAY on one thread, from both ends, and nothing else
     #[arg(long, num_args = 2, value_names = ["WAY", "N"])]
     count: Option<Vec<String>>,
+
+    /// Take a TCP connection over and hand it back N times in each mode, and nothing else
+    #[arg(long, value_name = "N")]
+    pub(crate) transitions: Option<u32>,
 
     /// Added by `cargo bench`
     #[arg(long, hide = true)]

@@ -1,5 +1,5 @@
 //! Measures kernel bypass: half round trips of 64-byte messages between two hosts joined by a veth,
-//! over five transports. In each round all transports are open at once and take turns in blocks of
+//! over seven transports. In each round all transports are open at once and take turns in blocks of
 //! 2,000 messages; each round opens them again.
 //!
 //! ```text
@@ -14,9 +14,13 @@
 //! | `raw` | raw frames of a dedicated interface |
 //! | `raw-shared` | raw frames of a stack, which other sockets could share |
 //! | `udp` | UDP sockets of the crate |
+//! | `kernel-tcp` | connected, non-blocking kernel TCP sockets |
+//! | `tcp` | TCP connections taken over from the kernel, at both ends |
 //!
 //! Ping and pong are one spinning thread each, pinned to one core each. Nothing is asserted. On a
 //! shared machine, ratios within a round are more reliable than times.
+//!
+//! `--transitions N` prints the times of takeovers and handbacks of TCP connections.
 //!
 //! `--count WAY N` does N round trips from both ends on one thread and prints the result, for
 //! counting instructions:
@@ -36,6 +40,7 @@ mod raw;
 mod results;
 mod run_context;
 mod table;
+mod tcp;
 mod udp;
 
 use std::io;
@@ -69,6 +74,10 @@ fn run(args: &BenchArgs) -> io::Result<bool> {
     }
     if let Some((transport, round_trips)) = args.count() {
         println!("{}", RunContext::new(args, 1)?.count(transport, round_trips)?);
+        return Ok(false);
+    }
+    if let Some(count) = args.transitions {
+        print!("{}", RunContext::new(args, 2)?.transitions(count)?);
         return Ok(false);
     }
     let cases = BenchCase::all(args);

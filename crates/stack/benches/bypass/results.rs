@@ -12,13 +12,16 @@ use crate::ping_loop::Sample;
 use crate::run_context::{BenchCase, RunContext};
 
 /// The ratios printed for each mode.
-pub(crate) const RATIOS: [(Transport, Transport); 6] = [
+pub(crate) const RATIOS: [(Transport, Transport); 9] = [
     (Transport::Raw, Transport::KernelUdp),
     (Transport::Raw, Transport::Minimal),
     (Transport::RawShared, Transport::Minimal),
     (Transport::Udp, Transport::Raw),
     (Transport::Udp, Transport::KernelUdp),
     (Transport::Minimal, Transport::KernelUdp),
+    (Transport::Tcp, Transport::Minimal),
+    (Transport::Tcp, Transport::KernelTcp),
+    (Transport::Tcp, Transport::Udp),
 ];
 
 /// The half round trips of one round, in nanoseconds.
@@ -70,8 +73,7 @@ impl Results {
         for (of, to) in RATIOS {
             for mode in [Mode::Generic, Mode::Native] {
                 let of = BenchCase { transport: of, mode: Some(mode) };
-                let to =
-                    BenchCase { transport: to, mode: (to != Transport::KernelUdp).then_some(mode) };
+                let to = BenchCase { transport: to, mode: (!to.is_kernel()).then_some(mode) };
                 ratios.extend(self.ratio(of, to).map(|ratio| (of, to, ratio)));
             }
         }

@@ -1,7 +1,7 @@
 //! The hosts of the benchmark, and the rounds between them.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use hairpin_stack::{Mode, StackSettings};
@@ -13,6 +13,7 @@ use crate::kernel_udp::KernelUdp;
 use crate::ping_loop::{Ending, PingLoop, Sample, measured_round_trips, ping_all, pong_all};
 use crate::port::Port;
 use crate::raw::Raw;
+use crate::tcp::{self, KernelTcp, Tcp};
 use crate::udp::Udp;
 
 const PORT: u16 = 7_000;
@@ -28,13 +29,13 @@ impl BenchCase {
     /// Returns all cases to measure, in the order of the table.
     pub(crate) fn all(args: &BenchArgs) -> Vec<Self> {
         let transports = args.transports();
-        let kernel = transports.contains(&Transport::KernelUdp);
-        let kernel = kernel.then_some(Self { transport: Transport::KernelUdp, mode: None });
+        let (kernel, past): (Vec<_>, Vec<_>) =
+            transports.iter().partition(|transport| transport.is_kernel());
+        let kernel = kernel.into_iter().map(|transport| Self { transport, mode: None });
         let past = [Mode::Generic, Mode::Native].into_iter().flat_map(|mode| {
-            let past = transports.iter().filter(|&&transport| transport != Transport::KernelUdp);
-            past.map(move |&transport| Self { transport, mode: Some(mode) })
+            past.iter().map(move |&transport| Self { transport, mode: Some(mode) })
         });
-        kernel.into_iter().chain(past).collect()
+        kernel.chain(past.collect::<Vec<_>>()).collect()
     }
 
     /// Returns the name of the mode.
@@ -124,6 +125,8 @@ impl RunContext {
             Transport::Raw => boxed(both(testbed, |host| self.open_raw(host, mode))?),
             Transport::RawShared => boxed(both(testbed, |host| self.open_shared(host, mode))?),
             Transport::Udp => boxed(both(testbed, |host| self.open_udp(host, mode))?),
+            Transport::KernelTcp => boxed(connect(testbed)?.map(KernelTcp::new)),
+            Transport::Tcp => boxed(self.open_tcp(testbed, mode)?),
         })
     }
 
@@ -136,7 +139,33 @@ impl RunContext {
             Transport::Raw => self.count_by(|host| self.open_raw(host, mode), round_trips),
             Transport::RawShared => self.count_by(|host| self.open_shared(host, mode), round_trips),
             Transport::Udp => self.count_by(|host| self.open_udp(host, mode), round_trips),
+            Transport::KernelTcp => {
+                self.count_between(connect(&self.beds[0])?.map(KernelTcp::new), round_trips)
+            }
+            Transport::Tcp => self.count_between(self.open_tcp(&self.beds[0], mode)?, round_trips),
         }
+    }
+
+    /// Measures takeovers and handbacks in both modes.
+    pub(crate) fn transitions(&self, count: u32) -> io::Result<String> {
+        let pin = |core| hairpin_host::pin(core).map_err(io::Error::other);
+        pin(self.cores[1])?;
+        let mut text = format!("{count} takeovers and handbacks in request and response, µs\n");
+        for (mode, testbed) in [Mode::Generic, Mode::Native].into_iter().zip(&self.beds) {
+            let [pong, ping] = connect(testbed)?;
+            let host = &testbed.hosts()[1];
+            let settings = self.settings(Some(mode));
+            let mut tcp = host.run(|| Tcp::open(host.interface(), &settings, ping)).flatten()?;
+            tcp.0.hand_back()?;
+            let pong_core = self.cores[0];
+            let pin_pong = || drop(pin(pong_core));
+            let times = tcp::transitions(&mut tcp, KernelTcp::new(pong), count, pin_pong)?;
+            for (name, times) in ["takeover", "handback"].into_iter().zip(&times) {
+                let at = |part: usize| times[(times.len() - 1) * part / 100] as f64 / 1e3;
+                text += &format!("{mode:<8} {name} p50 {:.3} p99 {:.3}\n", at(50), at(99));
+            }
+        }
+        Ok(text)
     }
 
     fn count_by<P: Port + Send>(
@@ -144,7 +173,14 @@ impl RunContext {
         open: impl Fn(&Host) -> io::Result<P> + Sync,
         round_trips: u32,
     ) -> io::Result<String> {
-        let [mut pong, mut ping] = both(&self.beds[0], open)?;
+        self.count_between(both(&self.beds[0], open)?, round_trips)
+    }
+
+    fn count_between<P: Port>(
+        &self,
+        [mut pong, mut ping]: [P; 2],
+        round_trips: u32,
+    ) -> io::Result<String> {
         hairpin_host::pin(self.cores[1]).map_err(io::Error::other)?;
         let answered = measured_round_trips(&mut ping, &mut pong, round_trips)?;
         Ok(format!("{round_trips} round trips, {answered} answered at once"))
@@ -161,6 +197,17 @@ impl RunContext {
     fn open_udp(&self, host: &Host, mode: Option<Mode>) -> io::Result<Udp> {
         let [local, remote] = addresses(host);
         Udp::open(host.interface(), &self.settings(mode), local, remote)
+    }
+
+    /// Opens connections that are taken over at both ends.
+    fn open_tcp(&self, testbed: &Testbed, mode: Option<Mode>) -> io::Result<[Tcp; 2]> {
+        let [pong, ping] = connect(testbed)?;
+        let settings = self.settings(mode);
+        let open = |host: &Host, stream| {
+            host.run(|| Tcp::open(host.interface(), &settings, stream)).flatten()
+        };
+        let hosts = testbed.hosts();
+        Ok([open(&hosts[0], pong)?, open(&hosts[1], ping)?])
     }
 
     fn settings(&self, mode: Option<Mode>) -> StackSettings {
@@ -187,6 +234,12 @@ fn both<P: Port + Send>(
         while port.receive()?.is_some() {}
     }
     Ok(ports)
+}
+
+/// Connects both hosts over TCP, pong's end first.
+fn connect(testbed: &Testbed) -> io::Result<[TcpStream; 2]> {
+    let [local, _] = addresses(&testbed.hosts()[0]);
+    tcp::connect(testbed.hosts(), local)
 }
 
 fn open_kernel(host: &Host) -> io::Result<KernelUdp> {

@@ -11,9 +11,11 @@ use hairpin_wire::{
 };
 use hairpin_xdp::{ETHERNET_HEADER, Entry, Packet};
 
+use super::counters::Count;
 use super::kernel_socket::KernelSocket;
 use super::table::Ring;
 use crate::control_plane::NextHop;
+use crate::data_plane::is_down;
 use crate::readiness::Readiness;
 use crate::stack::SharedState;
 
@@ -50,6 +52,8 @@ pub(super) struct Bypass {
     pub(super) keepalive: i32,
     pub(super) reuse: i32,
     pub(super) taken_at: Instant,
+    /// The time of the last frame or send.
+    pub(super) active_at: Instant,
     /// IP packets that only the kernel can process, presented to it after handback.
     pub(super) for_kernel: Vec<Vec<u8>>,
     pub(super) packets: Vec<Packet>,
@@ -115,12 +119,13 @@ impl Bypass {
                 return Ok(0);
             }
         }
+        self.active_at = now;
         let Self { connection, send_ring, receive_ring, packets, for_kernel, .. } = self;
         let mut rings = Rings { send: send_ring, receive: receive_ring };
         for packet in packets.iter() {
             let frame = shared.umem.bytes(packet);
             let Some(segment) = segment(frame, shared.tcp.trusts_checksums) else {
-                shared.tcp.count_malformed();
+                shared.tcp.count(Count::Malformed, 1);
                 continue;
             };
             let verdict = connection.handle_segment(now, segment, &mut rings, listener);
@@ -151,12 +156,14 @@ impl Bypass {
             match socket.read(&mut buffer) {
                 Ok(Some(0)) => return self.connection.handle_end(self.kernel_next),
                 Ok(Some(count)) => {
-                    shared.tcp.count_late(count as u64);
+                    shared.tcp.count(Count::LateBytes, count as u64);
                     let (at, bytes) = (self.kernel_next, &buffer[..count]);
                     self.connection.handle_bytes(now, at, bytes, &mut rings, listener);
                     self.kernel_next = self.kernel_next.wrapping_add(count as u32);
                 }
                 Ok(None) => return,
+                // Dissolved by a handback that found no route.
+                Err(error) if error.kind() == io::ErrorKind::NotConnected => return,
                 // The kernel has received an RST before the flow was redirected.
                 Err(_) => return self.connection.request_handback(Reason::Reset),
             }
@@ -182,6 +189,7 @@ impl Bypass {
             self.find_path(shared);
         }
         self.hop.used.store(true, Ordering::Relaxed);
+        self.active_at = now;
         let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
         let longest = (ETHERNET_HEADER as usize + 40 + 40)
             .saturating_add(usize::try_from(self.segment_size).unwrap_or(usize::MAX));
@@ -208,7 +216,7 @@ impl Bypass {
             }
         }
         drop(data_plane);
-        shared.kick(self.queue, frames)
+        ignore_down(shared.kick(self.queue, frames))
     }
 
     /// Sends bytes in one segment, written in place. Returns `false` if that is not possible now.
@@ -239,10 +247,12 @@ impl Bypass {
             return Ok(false);
         };
         self.hop.used.store(true, Ordering::Relaxed);
+        self.active_at = now;
         packet.truncate(length as u32);
-        if let Err(packet) = shared.transmit(shared.data_plane(), self.queue, packet)? {
+        match shared.transmit(shared.data_plane(), self.queue, packet) {
             // The ring is full: the segment is lost, and sent again after a timeout.
-            shared.data_plane().interface.release(packet.into_frame());
+            Ok(Err(packet)) => shared.data_plane().interface.release(packet.into_frame()),
+            sent => ignore_down(sent.map(drop))?,
         }
         Ok(true)
     }
@@ -262,6 +272,12 @@ impl Bypass {
         self.header.set_macs(MacAddress(hop.source_mac), MacAddress(hop.mac));
         self.hop = hop;
     }
+}
+
+/// Ignores that the interface is down: segments are sent again after a timeout, by the kernel at
+/// last.
+fn ignore_down(result: io::Result<()>) -> io::Result<()> {
+    result.or_else(|error| if is_down(&error) { Ok(()) } else { Err(error) })
 }
 
 /// Returns the TCP segment of a frame if its lengths and checksums are valid.

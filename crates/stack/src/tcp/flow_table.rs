@@ -82,6 +82,10 @@ impl FlowTable {
         number
     }
 
+    pub(crate) fn number(&self, key: FlowKey) -> Option<usize> {
+        self.numbers.get(&key).copied()
+    }
+
     pub(crate) fn remove(&mut self, number: usize) -> Option<ReceiveQueue<Packet>> {
         let (key, queue) = self.queues.get_mut(number)?.take()?;
         self.numbers.remove(&key);

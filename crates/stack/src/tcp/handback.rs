@@ -20,10 +20,12 @@ const SETTLED: Duration = Duration::from_millis(1);
 const ACKNOWLEDGED: Duration = Duration::from_millis(5);
 /// The longest payload of an injected segment.
 const CHUNK: usize = 1_024;
+/// The longest retransmission timeout of what is in flight at a handback.
+const TIMEOUT_MAX_MS: i32 = 1_000;
 
 impl Bypass {
-    /// Hands the connection back. The flow stays in the data plane as retired, so that frames that
-    /// are still on their way reach the kernel.
+    /// Completes a handback after [`restore`](Self::restore). The flow stays in the data plane as
+    /// retired, so that frames that are still on their way reach the kernel.
     ///
     /// # Errors
     /// The kernel's. The connection is then lost.
@@ -31,17 +33,16 @@ impl Bypass {
         mut self,
         shared: &SharedState,
         socket: KernelSocket<'_>,
-        readiness: &Readiness,
         reason: Option<Reason>,
+        restored: io::Result<u32>,
     ) -> io::Result<()> {
-        let restored = self.restore(shared, socket, readiness, reason);
         shared.tcp.retire(shared, &self.entry, self.flow);
-        let acknowledged = restored.inspect_err(|_| {
-            let _ = socket.end_repair();
-        })?;
-        // The kernel counts everything as acknowledged that it was given.
+        let acknowledged = restored?;
+        // Without this acknowledgment the peer sends again.
         let _ = self.transmit_acknowledgment(shared);
         if self.connection.send_unacknowledged() != acknowledged {
+            // The kernel's socket counts these bytes as in flight. With timestamps it measures the
+            // round-trip time too: until then its retransmission timeout is 3 s.
             let next = self.connection.receive_next();
             self.inject(shared, TcpFlags::ACK, next, [&[], &[]]);
         }
@@ -62,7 +63,23 @@ impl Bypass {
 
     /// Moves the state into the kernel's socket. Returns the number up to which that socket counts
     /// sent bytes as acknowledged.
-    fn restore(
+    ///
+    /// The last acknowledged byte is among those that it counts as in flight.
+    ///
+    /// # Errors
+    /// The kernel's. The engine's state is unchanged, so that another attempt is possible.
+    pub(super) fn restore(
+        &mut self,
+        shared: &SharedState,
+        socket: KernelSocket<'_>,
+        readiness: &Readiness,
+        reason: Option<Reason>,
+    ) -> io::Result<u32> {
+        let restored = self.write_connection(shared, socket, readiness, reason);
+        restored.inspect_err(|_| drop(socket.end_repair()))
+    }
+
+    fn write_connection(
         &mut self,
         shared: &SharedState,
         socket: KernelSocket<'_>,
@@ -70,10 +87,21 @@ impl Bypass {
         reason: Option<Reason>,
     ) -> io::Result<u32> {
         self.settle(shared, socket, readiness, reason)?;
-        let acknowledged = self.connection.send_unacknowledged();
+        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
+        let last = self.connection.last_acknowledged(&rings);
+        let acknowledged =
+            self.connection.send_unacknowledged().wrapping_sub(u32::from(last.is_some()));
         let pushed = self.connection.unread_length();
-        self.reconnect(socket)?;
-        self.write_queues(socket)?;
+        self.reconnect(socket, acknowledged)?;
+        let timeout_max = socket.timeout_max();
+        if timeout_max.is_ok() {
+            // For the timer of what is in flight.
+            socket.set_timeout_max(TIMEOUT_MAX_MS)?;
+        }
+        self.write_queues(socket, last)?;
+        if let Ok(timeout_max) = timeout_max {
+            socket.set_timeout_max(timeout_max)?;
+        }
         // New bytes arrived meanwhile. From the end of this step on, nothing more is processed.
         self.receive_all(shared, now())?;
         self.write_unread(socket, pushed)?;
@@ -120,7 +148,7 @@ impl Bypass {
     }
 
     /// Dissolves the kernel's connection and establishes it again with the engine's numbers.
-    fn reconnect(&self, socket: KernelSocket<'_>) -> io::Result<()> {
+    fn reconnect(&self, socket: KernelSocket<'_>, acknowledged: u32) -> io::Result<()> {
         socket.start_repair()?;
         socket.disconnect()?;
         // ECONNABORTED, reported once.
@@ -129,7 +157,7 @@ impl Bypass {
         socket.bind(self.local)?;
         let snapshot = self.connection.snapshot(now());
         socket.select(Queue::Send)?;
-        socket.set_sequence(snapshot.send_unacknowledged)?;
+        socket.set_sequence(acknowledged)?;
         socket.select(Queue::Receive)?;
         let unread = self.connection.unread_length() as u32;
         socket.set_sequence(snapshot.receive_next.wrapping_sub(unread))?;
@@ -138,9 +166,10 @@ impl Bypass {
     }
 
     /// Writes the bytes that are sent and unacknowledged, those that are unread, and the options.
-    fn write_queues(&mut self, socket: KernelSocket<'_>) -> io::Result<()> {
+    fn write_queues(&mut self, socket: KernelSocket<'_>, last: Option<u8>) -> io::Result<()> {
         let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
         socket.select(Queue::Send)?;
+        socket.write_all(last.as_slice())?;
         for part in self.connection.unacknowledged(&rings) {
             socket.write_all(part)?;
         }
@@ -202,8 +231,8 @@ impl Bypass {
     /// Presents a segment to the kernel as if the peer had sent it.
     fn inject(&self, shared: &SharedState, flags: TcpFlags, sequence: u32, bytes: [&[u8]; 2]) {
         let mut frame = [0; 256 + CHUNK];
-        let header = &self.from_peer;
-        let length = self.connection.write_from_peer(header, flags, sequence, bytes, &mut frame);
+        let (connection, header) = (&self.connection, &self.from_peer);
+        let length = connection.write_from_peer(now(), header, flags, sequence, bytes, &mut frame);
         if let Some(packet) = frame.get_mut(EthernetHeader::SIZE..length) {
             shared.tcp.inject(packet);
         }

@@ -14,6 +14,8 @@ const TCP_REPAIR_OPTIONS: i32 = 22;
 const TCP_TIMESTAMP: i32 = 24;
 const TCP_REPAIR_WINDOW: i32 = 29;
 const TCP_ULP: i32 = 31;
+const TCP_AO_INFO: i32 = 40;
+const TCP_RTO_MAX_MS: i32 = 44;
 const SO_MEMINFO: i32 = 55;
 
 /// `TCPI_OPT_*`: the options of a connection in [`Info`].
@@ -53,7 +55,7 @@ pub(super) struct RepairOption {
     value: u32,
 }
 
-/// The start of `struct tcp_info`, up to `tcpi_pacing_rate`.
+/// The start of `struct tcp_info`, up to `tcpi_snd_wnd`.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct Info {
@@ -75,6 +77,10 @@ pub(super) struct Info {
     _variation: [u32; 8],
     /// The pacing rate in bytes per second, all ones without limit.
     pub(super) pacing_rate: u64,
+    _statistics: [u64; 14],
+    /// The number of segments ever received out of order.
+    pub(super) out_of_order: u32,
+    _send_window: u32,
 }
 
 /// A kernel socket.
@@ -143,6 +149,20 @@ impl KernelSocket<'_> {
     /// Returns `true` if an upper layer protocol, such as TLS, processes the data.
     pub(super) fn has_upper_layer(&self) -> bool {
         self.tcp::<[u8; 16]>(TCP_ULP).is_ok_and(|name| name[0] != 0)
+    }
+
+    /// Returns `true` if the connection uses TCP-AO. Older kernels do not have the option.
+    pub(super) fn has_authentication(&self) -> bool {
+        self.tcp::<[u64; 8]>(TCP_AO_INFO).is_ok()
+    }
+
+    /// Returns the longest retransmission timeout in milliseconds (Linux 6.15).
+    pub(super) fn timeout_max(&self) -> io::Result<i32> {
+        self.tcp(TCP_RTO_MAX_MS)
+    }
+
+    pub(super) fn set_timeout_max(&self, milliseconds: i32) -> io::Result<()> {
+        self.set_tcp(TCP_RTO_MAX_MS, milliseconds)
     }
 
     /// Returns the interface that the socket is bound to; 0 for none.
@@ -343,5 +363,6 @@ mod tests {
         assert_eq!(offset_of!(Info, send_mss), 16);
         assert_eq!(offset_of!(Info, round_trip_us), 68);
         assert_eq!(offset_of!(Info, pacing_rate), 104);
+        assert_eq!(offset_of!(Info, out_of_order), 224);
     }
 }

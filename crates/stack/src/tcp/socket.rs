@@ -14,6 +14,7 @@ use hairpin_tcp::{Action, Counters, Listener, Reason, Rings};
 use hairpin_time::{Duration, Instant};
 
 use super::bypass::Bypass;
+use super::counters::Count;
 use super::kernel_socket::KernelSocket;
 use super::now;
 use super::takeover::{self, TakeoverError};
@@ -26,6 +27,12 @@ use wait::Watched;
 /// The size of a read while the connection is the kernel's.
 const READ: usize = 64 << 10;
 
+/// The errors of connect(2) and bind(2) without a route.
+const UNROUTABLE: [io::ErrorKind; 3] = [
+    io::ErrorKind::NetworkUnreachable,
+    io::ErrorKind::HostUnreachable,
+    io::ErrorKind::AddrNotAvailable,
+];
 /// The time without a poll and without unread bytes after which an adopted connection is handed
 /// back.
 const IDLE: Duration = Duration::from_secs(10);
@@ -41,7 +48,8 @@ static TOKENS: AtomicU64 = AtomicU64::new(FIRST_SOCKET_TOKEN | 1 << 63);
 /// no call polls it for 100 ms. No byte is lost; [`last_handback`](Self::last_handback) returns the
 /// reason. A connection that was handed back because of a pause is taken over again.
 ///
-/// Dropping the socket hands the connection back and closes it as the kernel does.
+/// Dropping the socket hands the connection back and closes it as the kernel does. While the kernel
+/// has no route to the peer, the stack's thread keeps the connection, and closes it later.
 pub struct TcpSocket {
     owner: Arc<Owner>,
     state: Arc<SocketState>,
@@ -84,6 +92,9 @@ struct Inner {
     watched: Watched,
     polled_at: Instant,
     last_handback: Option<Handback>,
+    /// The control plane's generation in which the kernel had no route, so that a handback was not
+    /// possible.
+    unroutable: Option<u64>,
     /// The error of a handback by the stack's thread.
     error: Option<io::Error>,
 }
@@ -94,6 +105,18 @@ enum Handback {
     Requested,
     Connection(Reason),
     Abandoned,
+    Displaced,
+}
+
+impl Handback {
+    fn count(self) -> Count {
+        match self {
+            Self::Requested => Count::Requested,
+            Self::Connection(reason) => Count::handback(reason),
+            Self::Abandoned => Count::Abandoned,
+            Self::Displaced => Count::Displaced,
+        }
+    }
 }
 
 /// The result of [`TcpSocket::receive_chunks`].
@@ -148,8 +171,14 @@ impl TcpSocket {
         let (epoll, watched) = (Epoll::new()?, Watched::default());
         epoll.add(stream.as_fd(), watched.kernel_events, wait::KERNEL)?;
         epoll.add_readiness(&readiness, 0)?;
-        let (bypass, last_handback, error) = (None, None, None);
-        let inner = Inner { bypass, watched, polled_at: now(), last_handback, error };
+        let inner = Inner {
+            bypass: None,
+            watched,
+            polled_at: now(),
+            last_handback: None,
+            unroutable: None,
+            error: None,
+        };
         let (descriptor, epoll) = (Descriptor::Owned(stream), Some(epoll));
         let state = SocketState { descriptor, readiness, epoll, token, inner: Mutex::new(inner) };
         let buffer = vec![0; READ].into_boxed_slice();
@@ -168,14 +197,17 @@ impl TcpSocket {
         if inner.bypass.is_some() {
             return Ok(());
         }
-        self.owner.tcp.reserve()?;
+        self.owner
+            .tcp
+            .reserve(&self.owner)
+            .inspect_err(|error| self.owner.tcp.count_refusal(error))?;
         let socket = self.state.kernel();
         let bypass = takeover::take_over(&self.owner, socket, &self.state.readiness);
         let bypass = bypass.inspect_err(|error| {
             self.owner.tcp.count_refusal(error);
             self.owner.tcp.release();
         })?;
-        self.owner.tcp.count_takeover();
+        self.owner.tcp.count(Count::TakenOver, 1);
         inner.polled_at = bypass.taken_at;
         let bypass = inner.bypass.insert(Box::new(bypass));
         self.state.readiness.set_kernel_pending();
@@ -185,9 +217,7 @@ impl TcpSocket {
         self.state.update_watched(&self.owner, &mut inner)?;
         drop(inner);
         self.owner.tcp.add(&self.state);
-        if self.owner.tcp.counters().bypassing == 1 {
-            self.owner.event_source.wake();
-        }
+        self.owner.tcp.keep_awake(&self.owner);
         Ok(())
     }
 
@@ -195,7 +225,9 @@ impl TcpSocket {
     /// data are acknowledged.
     ///
     /// # Errors
-    /// The kernel's. The connection is then lost.
+    /// `NetworkUnreachable` if the kernel has no route to the peer, because an interface is down
+    /// for example: the connection is still taken over. After another error of the kernel it is
+    /// lost.
     pub fn hand_back(&mut self) -> io::Result<()> {
         let mut inner = self.state.inner();
         self.state.hand_back(&self.owner, &mut inner, Handback::Requested)
@@ -273,9 +305,8 @@ impl TcpSocket {
         let action = bypass.connection.poll_action();
         let is_left = bypass.connection.unread_length() > 0;
         inner.polled_at = time;
-        if let Some(Action::HandBack(reason)) = action {
-            let cause = Handback::Connection(reason);
-            self.state.hand_back(&self.owner, &mut inner, cause)?;
+        self.state.hand_back_if_due(&self.owner, &mut inner, action)?;
+        if inner.bypass.is_none() {
             return Ok(Some(false));
         }
         let readiness = &self.state.readiness;
@@ -347,12 +378,8 @@ impl TcpSocket {
         if unread > 0 {
             self.state.readiness.signal();
         }
-        if let Some(Action::HandBack(reason)) = action {
-            let cause = Handback::Connection(reason);
-            self.state.hand_back(&self.owner, &mut inner, cause)?;
-            return Ok((count > 0).then_some(count));
-        }
-        Ok(Some(count))
+        self.state.hand_back_if_due(&self.owner, &mut inner, action)?;
+        Ok((count > 0 || inner.bypass.is_some()).then_some(count))
     }
 
     /// Sends `length` bytes as one segment if that is possible at once: `fill` writes them in
@@ -394,6 +421,7 @@ impl TcpSocket {
             Handback::Requested => "requested".to_string(),
             Handback::Connection(reason) => reason.to_string(),
             Handback::Abandoned => "not polled for 100 ms".to_string(),
+            Handback::Displaced => "idle longest of 1,024 connections".to_string(),
         })
     }
 
@@ -456,19 +484,35 @@ impl SocketState {
         inner: &mut Inner,
         cause: Handback,
     ) -> io::Result<()> {
-        let Some(bypass) = inner.bypass.take() else { return Ok(()) };
-        inner.last_handback = Some(cause);
+        let Inner { bypass: Some(bypass), unroutable, .. } = &mut *inner else { return Ok(()) };
+        let generation = shared.generation();
+        if *unroutable == Some(generation)
+            || !shared.tcp.has_route(shared, bypass.local, bypass.remote)
+        {
+            *unroutable = Some(generation);
+            return Err(io::ErrorKind::NetworkUnreachable.into());
+        }
         let reason = match cause {
             Handback::Connection(reason) => Some(reason),
-            Handback::Requested | Handback::Abandoned => None,
+            Handback::Requested | Handback::Abandoned | Handback::Displaced => None,
         };
+        let restored = bypass.restore(shared, self.kernel(), &self.readiness, reason);
+        if restored.as_ref().is_err_and(|error| UNROUTABLE.contains(&error.kind())) {
+            // The route was lost since.
+            *unroutable = Some(generation);
+            return restored.map(drop);
+        }
+        *unroutable = None;
+        let Some(bypass) = inner.bypass.take() else { return Ok(()) };
+        inner.last_handback = Some(cause);
         self.unwatch(shared);
-        let result = bypass.hand_back(shared, self.kernel(), &self.readiness, reason);
+        let result = bypass.hand_back(shared, self.kernel(), reason, restored);
         self.readiness.clear();
         let result = result.and(self.update_watched(shared, inner));
         shared.tcp.remove(self);
         shared.tcp.release();
-        shared.tcp.count_handback();
+        shared.tcp.count(Count::HandedBack, 1);
+        shared.tcp.count(cause.count(), 1);
         result
     }
 
@@ -481,40 +525,82 @@ impl SocketState {
         }
     }
 
-    /// Makes progress for an owner that has not polled for `unattended`. Returns `true` if the
-    /// connection was handed back after `abandoned`.
+    /// Hands the connection back if it requests this. Without a route it continues, as a connection
+    /// of the kernel does.
+    ///
+    /// # Errors
+    /// The kernel's. The connection is then lost.
+    #[inline]
+    fn hand_back_if_due(
+        self: &Arc<Self>,
+        shared: &SharedState,
+        inner: &mut Inner,
+        action: Option<Action>,
+    ) -> io::Result<()> {
+        let Some(Action::HandBack(reason)) = action else { return Ok(()) };
+        let result = self.hand_back(shared, inner, Handback::Connection(reason));
+        if inner.bypass.is_some() { Ok(()) } else { result }
+    }
+
+    /// Returns the time of the last frame or send; `None` if the connection is the kernel's or in
+    /// use by another thread.
+    pub(super) fn active_at(&self) -> Option<Instant> {
+        self.try_inner()?.bypass.as_ref().map(|bypass| bypass.active_at)
+    }
+
+    /// Hands the connection back for another one; `None` if another thread uses it now.
+    pub(super) fn displace(self: &Arc<Self>, shared: &SharedState) -> Option<()> {
+        let mut inner = self.try_inner()?;
+        inner.bypass.as_ref()?;
+        self.hand_back_unasked(shared, &mut inner, Handback::Displaced);
+        inner.bypass.is_none().then_some(())
+    }
+
+    /// Hands the connection back; the owner receives an error from its next call.
+    fn hand_back_unasked(
+        self: &Arc<Self>,
+        shared: &SharedState,
+        inner: &mut Inner,
+        cause: Handback,
+    ) {
+        let result = self.hand_back(shared, inner, cause);
+        // Without a route the connection continues, and the next change of routes tries again.
+        if inner.bypass.is_none() {
+            inner.error = result.err();
+        }
+    }
+
+    fn try_inner(&self) -> Option<MutexGuard<'_, Inner>> {
+        match self.inner.try_lock() {
+            Ok(inner) => Some(inner),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            // The owner polls.
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Makes progress for an owner that has not polled for `unattended`, and hands the connection
+    /// back after `abandoned`.
     pub(super) fn make_progress(
         self: &Arc<Self>,
         shared: &SharedState,
         time: Instant,
         unattended: Duration,
         abandoned: Duration,
-    ) -> bool {
-        let mut inner = match self.inner.try_lock() {
-            Ok(inner) => inner,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // The owner polls.
-            Err(TryLockError::WouldBlock) => return false,
-        };
+    ) {
+        let Some(mut inner) = self.try_inner() else { return };
         let since = time - inner.polled_at;
-        let Some(bypass) = inner.bypass.as_deref_mut() else { return false };
-        if since < unattended {
-            return false;
-        }
+        let Some(bypass) = inner.bypass.as_deref_mut().filter(|_| since >= unattended) else {
+            return;
+        };
         // An error is the interface's: the owner receives it from its own call.
         let _ = bypass.poll(shared, self.kernel(), &self.readiness, time, &mut ());
         let cause = match bypass.connection.poll_action() {
             Some(Action::HandBack(reason)) => Handback::Connection(reason),
             None if since >= self.abandoned_after(bypass, abandoned) => Handback::Abandoned,
-            None => {
-                self.signal_waiter(&inner);
-                return false;
-            }
+            None => return self.signal_waiter(&inner),
         };
-        if let Err(error) = self.hand_back(shared, &mut inner, cause) {
-            inner.error = Some(error);
-        }
-        cause == Handback::Abandoned
+        self.hand_back_unasked(shared, &mut inner, cause);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration as StdDuration;
 
@@ -11,6 +11,7 @@ use hairpin_wire::EthernetHeader;
 use hairpin_xdp::Entry;
 
 use super::bypass::BATCH;
+use super::counters::{Count, Counts, TcpCounters};
 use super::flow_table::FlowKey;
 use super::injector::Injector;
 use super::now;
@@ -30,74 +31,32 @@ const INTERVAL: StdDuration = StdDuration::from_millis(5);
 const ABANDONED: Duration = Duration::from_millis(100);
 /// The time for which frames of a flow may arrive after its filter entry was removed.
 const RETIRED: Duration = Duration::from_millis(50);
+/// The time for which the thread stays at its interval.
+const AWAKE: Duration = Duration::from_secs(1);
 /// The most rings kept for the next takeovers.
 const SPARE_RINGS: usize = 64;
-
-/// The counters of a stack's TCP connections.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TcpCounters {
-    /// Connections that bypass the kernel now.
-    pub bypassing: u64,
-    /// Takeovers.
-    pub taken_over: u64,
-    /// Handbacks.
-    pub handed_back: u64,
-    /// Handbacks because the owner did not poll for 100 ms.
-    pub abandoned: u64,
-    /// Takeovers refused because data were unacknowledged or unread.
-    pub busy: u64,
-    /// Takeovers refused for another reason.
-    pub refused: u64,
-    /// Bytes that the kernel still received after a takeover.
-    pub late_bytes: u64,
-    /// Packets presented to the kernel at and after handbacks.
-    pub injected: u64,
-    /// Frames dropped: an invalid length or checksum.
-    pub malformed: u64,
-}
-
-impl TcpCounters {
-    /// Iterates over the counters with their names, in declaration order.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
-        [
-            ("bypassing", self.bypassing),
-            ("taken_over", self.taken_over),
-            ("handed_back", self.handed_back),
-            ("abandoned", self.abandoned),
-            ("busy", self.busy),
-            ("refused", self.refused),
-            ("late_bytes", self.late_bytes),
-            ("injected", self.injected),
-            ("malformed", self.malformed),
-        ]
-        .into_iter()
-    }
-}
 
 /// The TCP connections of a stack.
 #[derive(Debug)]
 pub(crate) struct TcpTable {
     inner: Mutex<Inner>,
+    /// Locked before the data plane, and held while their frames are presented to the kernel, so
+    /// that no frame of a flow that is taken over again is.
+    retired_flows: Mutex<Vec<RetiredFlow>>,
     injector: Option<Injector>,
     pub(super) trusts_checksums: bool,
     /// The number of connections taken over, and that of retired flows.
     bypassing: AtomicUsize,
     retired: AtomicUsize,
-    taken_over: AtomicU64,
-    handed_back: AtomicU64,
-    abandoned: AtomicU64,
-    busy: AtomicU64,
-    refused: AtomicU64,
-    late_bytes: AtomicU64,
-    injected: AtomicU64,
-    malformed: AtomicU64,
+    counts: Counts,
+    mode_reported: AtomicBool,
+    /// The time until which the thread does not sleep long, in nanoseconds.
+    awake_until: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     sockets: Vec<Arc<SocketState>>,
-    retired: Vec<RetiredFlow>,
     rings: Vec<Ring>,
     /// The next hops by addresses, with the generation in which they were found.
     hops: HashMap<[IpAddr; 2], (u64, NextHop)>,
@@ -116,18 +75,14 @@ impl TcpTable {
     pub(crate) fn new(trusts_checksums: bool) -> Self {
         Self {
             inner: Mutex::default(),
+            retired_flows: Mutex::default(),
             injector: Injector::open().ok(),
             trusts_checksums,
             bypassing: AtomicUsize::new(0),
             retired: AtomicUsize::new(0),
-            taken_over: AtomicU64::new(0),
-            handed_back: AtomicU64::new(0),
-            abandoned: AtomicU64::new(0),
-            busy: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
-            late_bytes: AtomicU64::new(0),
-            injected: AtomicU64::new(0),
-            malformed: AtomicU64::new(0),
+            counts: Counts::new(),
+            mode_reported: AtomicBool::new(false),
+            awake_until: AtomicU64::new(0),
         }
     }
 
@@ -135,52 +90,55 @@ impl TcpTable {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn retired_flows(&self) -> MutexGuard<'_, Vec<RetiredFlow>> {
+        self.retired_flows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn counters(&self) -> TcpCounters {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        TcpCounters {
-            bypassing: self.bypassing.load(Ordering::Relaxed) as u64,
-            taken_over: read(&self.taken_over),
-            handed_back: read(&self.handed_back),
-            abandoned: read(&self.abandoned),
-            busy: read(&self.busy),
-            refused: read(&self.refused),
-            late_bytes: read(&self.late_bytes),
-            injected: read(&self.injected),
-            malformed: read(&self.malformed),
-        }
+        self.counts.read(self.bypassing.load(Ordering::Relaxed) as u64)
     }
 
-    pub(super) fn count_malformed(&self) {
-        self.malformed.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn count_late(&self, bytes: u64) {
-        self.late_bytes.fetch_add(bytes, Ordering::Relaxed);
+    pub(super) fn count(&self, count: Count, number: u64) {
+        self.counts.add(count, number);
     }
 
     pub(super) fn count_refusal(&self, error: &TakeoverError) {
-        let counter = if matches!(error, TakeoverError::Busy) { &self.busy } else { &self.refused };
-        counter.fetch_add(1, Ordering::Relaxed);
+        if let Some(count) = Count::refusal(error) {
+            self.count(count, 1);
+        }
     }
 
-    /// Reserves a place for a connection.
-    pub(super) fn reserve(&self) -> Result<(), TakeoverError> {
+    /// Returns `true` from the second call on.
+    pub(crate) fn is_mode_reported(&self) -> bool {
+        self.mode_reported.swap(true, Ordering::Relaxed)
+    }
+
+    /// Reserves a place for a connection. If all are in use, the connection that was idle
+    /// longest is handed back.
+    pub(super) fn reserve(&self, shared: &SharedState) -> Result<(), TakeoverError> {
         let update = |count| (count < CONNECTIONS).then_some(count + 1);
-        let reserved = self.bypassing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, update);
-        reserved.map(drop).map_err(|_| TakeoverError::Full)
+        let reserve = || self.bypassing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, update);
+        while reserve().is_err() {
+            self.displace(shared).ok_or(TakeoverError::Full)?;
+        }
+        Ok(())
+    }
+
+    /// Hands the connection back that was idle longest, of those that no other thread uses now.
+    #[cold]
+    fn displace(&self, shared: &SharedState) -> Option<()> {
+        let sockets = self.inner().sockets.clone();
+        let mut idle: Vec<_> = sockets
+            .iter()
+            .filter_map(|socket| socket.active_at().map(|active_at| (active_at, socket)))
+            .collect();
+        idle.sort_by_key(|(active_at, _)| *active_at);
+        idle.iter().find_map(|(_, socket)| socket.displace(shared))
     }
 
     /// Returns the place of a connection.
     pub(super) fn release(&self) {
         self.bypassing.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn count_takeover(&self) {
-        self.taken_over.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn count_handback(&self) {
-        self.handed_back.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn add(&self, socket: &Arc<SocketState>) {
@@ -227,6 +185,19 @@ impl TcpTable {
         Ok(hop)
     }
 
+    /// Returns `true` if the kernel can connect the two endpoints: it needs a route.
+    pub(super) fn has_route(
+        &self,
+        shared: &SharedState,
+        local: SocketAddr,
+        remote: SocketAddr,
+    ) -> bool {
+        let [source, to] = [local, remote].map(|end| end.ip().to_canonical());
+        let generation = shared.generation();
+        let known = self.inner().hops.get(&[source, to]).map(|(found, _)| *found);
+        known == Some(generation) || shared.control_plane().has_route(source, to, shared.interface)
+    }
+
     /// Removes a flow from the filter. Its queue stays for frames that are on their way.
     pub(super) fn retire(&self, shared: &SharedState, entry: &Entry, flow: usize) {
         let mut control_plane = shared.control_plane();
@@ -236,41 +207,47 @@ impl TcpTable {
         drop(control_plane);
         let Entry::Flow { local, remote, .. } = *entry else { return };
         let (key, until) = (FlowKey::new(remote, local), now() + RETIRED);
-        self.inner().retired.push(RetiredFlow { flow, key, until });
+        self.retired_flows().push(RetiredFlow { flow, key, until });
         self.retired.fetch_add(1, Ordering::Relaxed);
+        // The thread presents the last frames to the kernel.
+        self.keep_awake(shared);
     }
 
-    /// Ends the retirement of a flow that is taken over again.
-    pub(super) fn forget_flow(&self, shared: &SharedState, key: FlowKey) {
+    /// Makes the stack's thread make progress. It keeps doing so for some time after the last
+    /// connection: a wakeup costs more than the rest of a takeover.
+    pub(super) fn keep_awake(&self, shared: &SharedState) {
+        let time = now();
+        let until = (time + AWAKE).as_nanos();
+        if self.awake_until.swap(until, Ordering::SeqCst) < time.as_nanos() {
+            shared.event_source.wake();
+        }
+    }
+
+    /// Ends the retirement of a flow that is taken over again. Its queue stays, so that no frame
+    /// is without a flow; the frames in it are presented to the kernel.
+    pub(super) fn reuse_flow(&self, shared: &SharedState, key: FlowKey) {
         if self.retired.load(Ordering::Relaxed) == 0 {
             return;
         }
-        self.drain_retired(shared);
-        let mut inner = self.inner();
-        let mut forgotten = Vec::new();
-        inner.retired.retain(|retired| {
-            if retired.key == key {
-                forgotten.push(retired.flow);
-            }
-            retired.key != key
-        });
-        drop(inner);
-        self.detach(shared, &forgotten);
-    }
-
-    fn detach(&self, shared: &SharedState, flows: &[usize]) {
-        self.retired.fetch_sub(flows.len(), Ordering::Relaxed);
-        flows.iter().for_each(|&flow| shared.data_plane().detach_flow(flow));
+        let mut retired = self.retired_flows();
+        self.drain(shared, &retired);
+        let before = retired.len();
+        retired.retain(|flow| flow.key != key);
+        self.retired.fetch_sub(before - retired.len(), Ordering::Relaxed);
     }
 
     /// Presents the frames of retired flows to the kernel.
     pub(super) fn drain_retired(&self, shared: &SharedState) {
-        let flows: Vec<_> = self.inner().retired.iter().map(|retired| retired.flow).collect();
+        self.drain(shared, &self.retired_flows());
+    }
+
+    fn drain(&self, shared: &SharedState, retired: &[RetiredFlow]) {
         let (mut packets, mut late) = (Vec::with_capacity(BATCH), Vec::new());
-        for flow in flows {
+        for flow in retired {
             let mut data_plane = shared.data_plane();
             // An error is the interface's, and reported to the sockets.
-            while data_plane.receive_flow(flow, &mut packets, BATCH).is_ok() && !packets.is_empty()
+            while data_plane.receive_flow(flow.flow, &mut packets, BATCH).is_ok()
+                && !packets.is_empty()
             {
                 for packet in packets.drain(..) {
                     late.push(data_plane.interface.bytes(&packet)[EthernetHeader::SIZE..].to_vec());
@@ -284,18 +261,17 @@ impl TcpTable {
     /// Presents an IP packet to the kernel. A packet that cannot be injected is lost, and sent
     /// again by the peer.
     pub(super) fn inject(&self, packet: &mut [u8]) {
-        if let Some(injector) = &self.injector
-            && injector.inject(packet).is_ok()
-        {
-            self.injected.fetch_add(1, Ordering::Relaxed);
-        }
+        let injected = self.injector.as_ref().is_some_and(|to| to.inject(packet).is_ok());
+        self.count(if injected { Count::Injected } else { Count::NotInjected }, 1);
     }
 
     /// Returns the interval of [`make_progress`](Self::make_progress); `None` if there is nothing
     /// to do.
     pub(crate) fn poll_interval(&self) -> Option<StdDuration> {
         let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
-        (count(&self.bypassing) + count(&self.retired) > 0).then_some(INTERVAL)
+        let is_active = count(&self.bypassing) + count(&self.retired) > 0;
+        let awake_until = self.awake_until.load(Ordering::SeqCst);
+        (is_active || awake_until > 0 && now().as_nanos() < awake_until).then_some(INTERVAL)
     }
 
     /// Acknowledges and sends again for owners that do not poll, and hands their connections back
@@ -307,23 +283,22 @@ impl TcpTable {
         let time = now();
         let sockets = self.inner().sockets.clone();
         for socket in sockets {
-            let unattended = socket.make_progress(shared, time, UNATTENDED, ABANDONED);
-            self.abandoned.fetch_add(u64::from(unattended), Ordering::Relaxed);
+            socket.make_progress(shared, time, UNATTENDED, ABANDONED);
         }
         if self.retired.load(Ordering::Relaxed) > 0 {
-            self.drain_retired(shared);
             self.end_retirements(shared, time);
         }
     }
 
     fn end_retirements(&self, shared: &SharedState, time: Instant) {
-        let mut ended = Vec::new();
-        self.inner().retired.retain(|retired| {
-            if retired.until <= time {
-                ended.push(retired.flow);
+        let mut retired = self.retired_flows();
+        self.drain(shared, &retired);
+        retired.retain(|flow| {
+            if flow.until <= time {
+                shared.data_plane().detach_flow(flow.flow);
+                self.retired.fetch_sub(1, Ordering::Relaxed);
             }
-            retired.until > time
+            flow.until > time
         });
-        self.detach(shared, &ended);
     }
 }

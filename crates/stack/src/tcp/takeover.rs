@@ -9,6 +9,7 @@ use hairpin_wire::MacAddress;
 use hairpin_xdp::{Entry, Protocol};
 
 use super::bypass::Bypass;
+use super::counters::Count;
 use super::flow_table::FlowKey;
 use super::kernel_socket::{
     ESTABLISHED, Info, KernelSocket, OPTION_ECN, OPTION_MICROSECONDS, OPTION_SACK,
@@ -58,6 +59,17 @@ pub enum TakeoverError {
     Kernel(#[from] io::Error),
 }
 
+/// What only the kernel implements.
+pub(super) mod feature {
+    pub(crate) const ECN: &str = "ECN";
+    pub(crate) const MPTCP: &str = "MPTCP";
+    pub(crate) const AUTHENTICATION: &str = "TCP-AO";
+    pub(crate) const UPPER_LAYER: &str = "an upper layer protocol, such as TLS";
+    pub(crate) const MICROSECONDS: &str = "timestamps in microseconds";
+    /// Frames presented to the kernel arrive over loopback.
+    pub(crate) const BOUND_TO_DEVICE: &str = "SO_BINDTODEVICE";
+}
+
 /// The state read from the kernel.
 struct KernelState {
     snapshot: Snapshot,
@@ -81,7 +93,7 @@ pub(super) fn take_over(
         .map(|address| address.as_socket().ok_or(TakeoverError::State));
     let (local, remote) = (local?, remote?);
     // Before the path and the filter change, which is expensive.
-    is_quiet(socket)?;
+    is_quiet(shared, socket)?;
     let generation = shared.generation();
     let hop = shared.tcp.next_hop(shared, local, remote)?;
     let (ttl, traffic_class) = socket.ip_options(local.ip().to_canonical().is_ipv4())?;
@@ -98,19 +110,17 @@ pub(super) fn take_over(
     let (keepalive, reuse) = (socket.keepalive()?, socket.reuse_address()?);
     let entry = Entry::Flow { protocol: Protocol::Tcp, vlan: None, local, remote };
     let key = FlowKey::new(remote, local);
-    shared.tcp.forget_flow(shared, key);
+    shared.tcp.reuse_flow(shared, key);
     let flow = add_flow(shared, &entry, key, readiness)?;
-    let state = read_state(socket, &info).inspect_err(|_| {
+    let state = read_state(shared, socket, &info).inspect_err(|_| {
         let _ = socket.select(Queue::None);
         let _ = socket.end_repair();
         let _ = socket.set_reuse_address(reuse);
-        shared.tcp.retire(shared, &entry, flow);
+        give_up(shared, &entry, flow);
     })?;
     let time = now();
     let (connection, send_ring, receive_ring) = create(shared, time, &state.snapshot, config)
-        .inspect_err(|_| {
-            shared.tcp.retire(shared, &entry, flow);
-        })?;
+        .inspect_err(|_| give_up(shared, &entry, flow))?;
     if keepalive != 0 {
         // Otherwise the silent socket would give up. Without this the connection still works for
         // the time of the keep-alive.
@@ -134,9 +144,17 @@ pub(super) fn take_over(
         keepalive,
         reuse,
         taken_at: time,
+        active_at: time,
         for_kernel: Vec::new(),
         packets: Vec::with_capacity(super::bypass::BATCH),
     })
+}
+
+/// Ends a takeover that failed. Frames that were redirected meanwhile reach the kernel.
+#[cold]
+fn give_up(shared: &SharedState, entry: &Entry, flow: usize) {
+    shared.tcp.retire(shared, entry, flow);
+    shared.tcp.drain_retired(shared);
 }
 
 /// Creates the connection and its rings.
@@ -162,29 +180,44 @@ fn check(socket: KernelSocket<'_>) -> Result<Info, TakeoverError> {
         return Err(TakeoverError::State);
     }
     if info.options & OPTION_ECN != 0 {
-        return Err(TakeoverError::Feature("ECN"));
+        return Err(TakeoverError::Feature(feature::ECN));
     }
     if info.options & OPTION_MICROSECONDS != 0 {
-        return Err(TakeoverError::Feature("timestamps in microseconds"));
+        return Err(TakeoverError::Feature(feature::MICROSECONDS));
     }
     if socket.protocol()? != libc::IPPROTO_TCP {
-        return Err(TakeoverError::Feature("MPTCP"));
+        return Err(TakeoverError::Feature(feature::MPTCP));
     }
     if socket.has_upper_layer() {
-        return Err(TakeoverError::Feature("an upper layer protocol, such as TLS"));
+        return Err(TakeoverError::Feature(feature::UPPER_LAYER));
+    }
+    if socket.has_authentication() {
+        return Err(TakeoverError::Feature(feature::AUTHENTICATION));
     }
     if socket.bound_interface()? != 0 {
-        return Err(TakeoverError::Feature("SO_BINDTODEVICE"));
+        return Err(TakeoverError::Feature(feature::BOUND_TO_DEVICE));
     }
     Ok(info)
 }
 
 /// Checks that nothing is unacknowledged, unread or queued out of order.
-fn is_quiet(socket: KernelSocket<'_>) -> Result<(), TakeoverError> {
-    if socket.unacknowledged()? != 0 || socket.receive_memory()? != 0 {
-        return Err(TakeoverError::Busy);
-    }
-    Ok(())
+fn is_quiet(shared: &SharedState, socket: KernelSocket<'_>) -> Result<(), TakeoverError> {
+    let cause = if socket.unacknowledged()? != 0 {
+        Count::Unacknowledged
+    } else if socket.receive_memory()? == 0 {
+        return Ok(());
+    } else if socket.unread()? != 0 {
+        Count::Unread
+    } else {
+        Count::OutOfOrder
+    };
+    Err(busy(shared, cause))
+}
+
+/// Counts a cause of [`TakeoverError::Busy`].
+fn busy(shared: &SharedState, cause: Count) -> TakeoverError {
+    shared.tcp.count(cause, 1);
+    TakeoverError::Busy
 }
 
 /// Adds the queue of the flow and then its filter entry, so that no frame is lost.
@@ -205,18 +238,23 @@ fn add_flow(
 }
 
 /// Reads the connection's state while its flow is already redirected.
-fn read_state(socket: KernelSocket<'_>, info: &Info) -> Result<KernelState, TakeoverError> {
+fn read_state(
+    shared: &SharedState,
+    socket: KernelSocket<'_>,
+    info: &Info,
+) -> Result<KernelState, TakeoverError> {
     if socket.unacknowledged()? != 0 {
-        return Err(TakeoverError::Busy);
+        return Err(busy(shared, Count::Unacknowledged));
     }
     socket.start_repair()?;
     socket.select(Queue::Send)?;
     let send_next = socket.sequence()?;
     socket.select(Queue::Receive)?;
     let (receive_next, unread) = stable_receive_next(socket)?;
-    if unread == 0 && socket.receive_memory()? != 0 {
-        // A late segment was queued out of order.
-        return Err(TakeoverError::Busy);
+    if socket.receive_memory()? != 0 && socket.info()?.out_of_order != info.out_of_order {
+        // A late segment was queued out of order, which cannot be read, and the peer may not send
+        // it again.
+        return Err(busy(shared, Count::OutOfOrder));
     }
     let RepairWindow {
         send_window_update,

@@ -1,5 +1,11 @@
 //! TCP connections that are taken over from the kernel and handed back.
 
+mod handed_back;
+mod many;
+mod network;
+mod progress;
+mod stalls;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread::JoinHandle;
@@ -221,26 +227,37 @@ struct Stream {
     received: u64,
 }
 
-/// Sends what is accepted.
+/// Sends what is accepted. Returns the number of bytes.
+fn push_to(socket: &mut TcpSocket, bytes: &[u8]) -> u64 {
+    match socket.send(bytes) {
+        Ok(count) => count as u64,
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}");
+            0
+        }
+    }
+}
+
 fn push(socket: &mut TcpSocket, stream: &mut Stream, length: usize) {
-    match socket.send(&bytes(stream.sent, length)) {
-        Ok(count) => stream.sent += count as u64,
+    stream.sent += push_to(socket, &bytes(stream.sent, length));
+}
+
+/// Receives what has arrived, and checks it by position.
+fn pull_from(socket: &mut TcpSocket, position: &mut u64) {
+    let received = socket.receive(|bytes| {
+        for &found in bytes {
+            assert_eq!(found, byte(*position), "at {position}");
+            *position += 1;
+        }
+    });
+    match received {
+        Ok(count) => assert!(count > 0, "end of the stream at {position}"),
         Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}"),
     }
 }
 
-/// Receives what has arrived, and checks it by position.
 fn pull(socket: &mut TcpSocket, stream: &mut Stream) {
-    let received = socket.receive(|bytes| {
-        for &found in bytes {
-            assert_eq!(found, byte(stream.received), "at {}", stream.received);
-            stream.received += 1;
-        }
-    });
-    match received {
-        Ok(count) => assert!(count > 0, "end of the stream at {}", stream.received),
-        Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}"),
-    }
+    pull_from(socket, &mut stream.received);
 }
 
 /// Both ends send at once. At random moments one of them stops until its connection is taken over,

@@ -110,6 +110,14 @@ impl Connection {
             segment.unexpected_option.then_some(Reason::Option)
         };
         if let Some(reason) = reason {
+            // RFC 5961 §4.2: a forged segment must not reach the kernel.
+            if !self.is_in_window(segment)
+                || !self.is_acknowledgment_acceptable(segment.acknowledgment)
+            {
+                self.counters.unacceptable += 1;
+                self.challenge(now);
+                return Verdict::Handled;
+            }
             self.hand_back(reason);
             return Verdict::Kernel;
         }

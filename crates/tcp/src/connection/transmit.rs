@@ -88,15 +88,21 @@ impl Connection {
         self.ack_now |= self.last_ack_sent != self.receive_next;
     }
 
-    /// Writes an acknowledgment without data, and returns the length of the frame.
+    /// Writes an acknowledgment without data, and returns the length of the frame. It promises no
+    /// more than a snapshot taken before.
     pub fn write_acknowledgment(
         &mut self,
         now: Instant,
         header: &PreparedHeader,
         frame: &mut [u8],
     ) -> usize {
-        let fields = self.fields(TcpFlags::ACK, &[]);
-        let fields = self.promise(now, fields);
+        let mut fields = self.fields(TcpFlags::ACK, &[]);
+        let window = distance(self.receive_next, self.receive_edge) >> self.receive_scale;
+        fields.window = window.min(0xFFFF) as u16;
+        if let Some(clock) = &mut self.clock {
+            clock.last = clock.value(now);
+            fields.timestamps = Some((clock.last, clock.recent.unwrap_or(0)));
+        }
         let end = header.segment_offset() + fields.header_length();
         let Some(frame) = frame.get_mut(..end) else { return 0 };
         self.on_sent_ack();
@@ -239,9 +245,11 @@ impl Connection {
 
     /// Writes a segment as the peer would send it, and returns the length of the frame, for the
     /// kernel after handback: a FIN, an RST, an acknowledgment, or data received out of order.
-    /// `header` is that of the opposite direction. Returns 0 if the frame is too short.
+    /// `header` is that of the opposite direction. The timestamp that it echoes is one round trip
+    /// old. Returns 0 if the frame is too short.
     pub fn write_from_peer(
         &self,
+        now: Instant,
         header: &PreparedHeader,
         flags: TcpFlags,
         sequence: u32,
@@ -249,7 +257,10 @@ impl Connection {
         frame: &mut [u8],
     ) -> usize {
         let window = self.send_window.div_ceil(1 << self.send_scale).min(0xFFFF) as u16;
-        let timestamps = self.clock.map(|clock| (clock.recent.unwrap_or(0), clock.last));
+        let round_trip = self.rtt.smoothed().map_or(0, |time| time.as_nanos() / 1_000_000) as u32;
+        let timestamps = self
+            .clock
+            .map(|clock| (clock.recent.unwrap_or(0), clock.value(now).wrapping_sub(round_trip)));
         let acknowledgment = self.send_unacknowledged;
         let fields = Fields { sequence, acknowledgment, flags, window, timestamps, blocks: &[] };
         let at = header.segment_offset() + fields.header_length();

@@ -132,13 +132,13 @@ impl Host {
 
     /// Returns an acknowledgment from the peer of a byte that was received before, as the kernel
     /// probes windows and idle peers.
-    pub(crate) fn probe_of_peer(&self) -> Vec<u8> {
+    pub(crate) fn probe_of_peer(&self, now: Instant) -> Vec<u8> {
         let mut frame = [0; FRAME];
         let sequence = self.connection.receive_next().wrapping_sub(1);
         let flags = hairpin_wire::TcpFlags::ACK;
         let header = &self.from_peer;
         let length =
-            self.connection.write_from_peer(header, flags, sequence, [&[], &[]], &mut frame);
+            self.connection.write_from_peer(now, header, flags, sequence, [&[], &[]], &mut frame);
         frame[..length].to_vec()
     }
 

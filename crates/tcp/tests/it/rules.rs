@@ -256,3 +256,102 @@ fn acknowledgment_of_unsent_data_is_challenged() {
     assert_eq!(other.connection.counters().challenges, 1);
     assert_eq!(other.connection.unread_length(), 0);
 }
+
+#[test]
+fn peer_that_answers_after_30_ms_is_rarely_sent_again() {
+    const ROUNDS: u32 = 10_000;
+    // Always, and now and then among fast answers.
+    for slow_every in [1, 10] {
+        let [mut a, mut b] = pair(&Shape::USUAL);
+        let mut now = START;
+        for round in 0..ROUNDS {
+            let mut frames = vec![a.send_in_place(now, b"request").unwrap()];
+            let is_slow = round % slow_every == 0;
+            let answer_at = now + if is_slow { MS * 30 } else { Duration::from_micros(20) };
+            while let Some(at) = a.connection.poll_timeout().filter(|&at| at < answer_at) {
+                a.connection.handle_timeout(at);
+                frames.extend(all(&mut a, at));
+            }
+            now = answer_at;
+            for frame in &frames {
+                let _ = b.handle(now, frame, &mut ());
+            }
+            let answer = b.send_in_place(now, b"answer").unwrap();
+            let _ = a.handle(now, &answer, &mut ());
+            assert_eq!((a.read(<[u8]>::len), b.read(<[u8]>::len)), (6, 7));
+            now += Duration::from_micros(100);
+        }
+        let counters = a.connection.counters();
+        assert!(counters.retransmitted <= u64::from(ROUNDS / 100), "{counters:?}");
+    }
+}
+
+#[test]
+fn forged_segments_change_nothing() {
+    let [mut a, mut b] = pair(&Shape::USUAL);
+    let mut seed = 5_u64;
+    let mut below = |limit: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 11) % limit
+    };
+    let (mut now, mut position) = (START, 0_u64);
+    for _ in 0..10_000 {
+        let bytes: Vec<u8> = (position..position + 1 + below(99)).map(|at| at as u8).collect();
+        let frame = a.send_in_place(now, &bytes).unwrap();
+        // Old timestamps are known from the second segment on.
+        for _ in 0..if position > 0 { 10 } else { 0 } {
+            let forged = forge(segment(&frame).unwrap(), &mut below);
+            let mut rings = hairpin_tcp::Rings { send: &mut b.send, receive: &mut b.receive };
+            let verdict = b.connection.handle_segment(now, &forged, &mut rings, &mut ());
+            assert_eq!(verdict, Verdict::Handled);
+        }
+        let _ = b.handle(now, &frame, &mut ());
+        let mut received = Vec::<u8>::new();
+        b.read(|part| {
+            received.extend_from_slice(part);
+            part.len()
+        });
+        assert_eq!(received, bytes, "at {position}");
+        position += bytes.len() as u64;
+        b.connection.request_acknowledgment();
+        for answer in all(&mut b, now) {
+            let _ = a.handle(now, &answer, &mut ());
+        }
+        now += MS;
+    }
+    assert_eq!((a.connection.poll_action(), b.connection.poll_action()), (None, None));
+    assert_eq!(b.connection.counters().bytes_received, position);
+}
+
+/// Returns a segment like this one, with other bytes, and with a number that a receiver rejects.
+fn forge(segment: &[u8], below: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
+    let mut forged = segment.to_vec();
+    let (header, payload) = TcpHeader::split_mut(&mut forged).unwrap();
+    payload[12..].fill(0xBB);
+    let (sequence, acknowledgment) = (header.sequence_number(), header.acknowledgement_number());
+    let near = 1 + below(30_000) as u32;
+    match below(5) {
+        // An RST, a SYN or urgent data within the window, but not with the next number, or with an
+        // acknowledgment of what was never sent.
+        0 => {
+            header.set_flags(TcpFlags::RST);
+            header.set_sequence_number(sequence.wrapping_add(near));
+        }
+        1 => {
+            header.set_flags(TcpFlags(TcpFlags::SYN.0 | TcpFlags::URG.0));
+            header.set_acknowledgement_number(acknowledgment.wrapping_add(near));
+        }
+        // Every flag but RST, beyond the window.
+        2 => {
+            header.set_flags(TcpFlags(below(256) as u8 & !TcpFlags::RST.0));
+            header.set_sequence_number(sequence.wrapping_add(0x10_0000 + near));
+        }
+        // Data that were received, again.
+        3 => header.set_sequence_number(sequence.wrapping_sub(2_000 + near)),
+        // Next data with an old timestamp.
+        _ => payload[4..8].copy_from_slice(&1_u32.to_be_bytes()),
+    }
+    forged
+}

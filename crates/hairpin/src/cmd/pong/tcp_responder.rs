@@ -3,18 +3,24 @@
 use std::io;
 
 use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, TcpStream};
-use hairpin_reactor::{CAPACITY, Interest, Reactor, Ready, Token};
+use hairpin_host::Clock;
+use hairpin_reactor::{CAPACITY, Interest, Reactor, Ready, Token, Wait};
+use hairpin_time::{Duration, Instant};
 
 use super::server::{PongState, Responder};
 use crate::cmd::ping::{GREETING, GREETING_LENGTH};
 
 /// The longest message; a longer one in a greeting is invalid.
 const MESSAGE_MAX: usize = 1 << 20;
+/// The interval at which a spinning loop checks for new connections: each check is a system call.
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A listener and its connections.
 pub(super) struct TcpResponder {
     listener: TcpListener,
     token: Token,
+    /// The time of the next check of a spinning loop.
+    next_check: Instant,
     pingers: Vec<Pinger>,
 }
 
@@ -45,7 +51,22 @@ impl TcpResponder {
     /// Those of the kernel.
     pub(super) fn new(mut listener: TcpListener, reactor: &mut Reactor) -> io::Result<Self> {
         let token = reactor.add(&mut listener, Interest::READABLE)?;
-        Ok(Self { listener, token, pingers: Vec::with_capacity(CAPACITY) })
+        let (next_check, pingers) = (Instant::ZERO, Vec::with_capacity(CAPACITY));
+        Ok(Self { listener, token, next_check, pingers })
+    }
+
+    /// Returns `true` unless a spinning loop has checked for connections just before.
+    #[inline]
+    fn is_check_due(&mut self, reactor: &Reactor, clock: &Clock) -> bool {
+        if reactor.kind() != Wait::Spin {
+            return true;
+        }
+        let now = clock.instant();
+        let is_due = now >= self.next_check;
+        if is_due {
+            self.next_check = now + CHECK_INTERVAL;
+        }
+        is_due
     }
 
     #[cold]
@@ -87,7 +108,7 @@ impl Responder for TcpResponder {
                 index += 1;
             }
         }
-        if ready.is_readable(self.token) {
+        if ready.is_readable(self.token) && self.is_check_due(reactor, &state.clock) {
             self.accept(reactor)?;
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The arguments of `hairpin t2t`.
 
+use anyhow::Result;
 use clap::ArgAction;
 use hairpin_reactor::Wait;
 
@@ -10,6 +11,8 @@ use crate::harness::args::{
     parse_wait,
 };
 use crate::harness::t2t_setup::{LineOutage, Load};
+use crate::harness::transport::TransportArgs;
+use crate::harness::usage::usage_error;
 
 /// The interval of `--quick`, in microseconds.
 const QUICK_INTERVAL_US: u64 = 500;
@@ -43,6 +46,10 @@ pub(crate) struct T2tArgs {
     /// Waits of the trader: block, poll, epoll, spin, io_uring [default: all]
     #[arg(long, value_name = "WAIT", value_delimiter = ',', value_parser = parse_wait)]
     pub(crate) wait: Vec<Wait>,
+
+    /// With --transport xdp, measure every case over kernel sockets too, in the same run
+    #[arg(long)]
+    pub(crate) against_kernel: bool,
 
     /// Microseconds between ticks, 0 for no pause [default: 500,1000,5000,10000]
     #[arg(long, value_name = "N", value_delimiter = ',',
@@ -99,9 +106,27 @@ impl T2tArgs {
             (true, false) => &INTERVALS_US,
             (false, _) => &self.interval_us,
         };
-        let cases = T2tCase::all(feeds, intervals, waits, |interval_us| self.load(interval_us));
+        let of = |interval_us| self.load(interval_us);
+        let cases = T2tCase::all(feeds, intervals, &self.transports(), waits, of);
         let usual = if self.full { ROUNDS_PUBLISHED } else { 1 };
         RunPlan::new(cases, self.rounds.unwrap_or(usual), !self.quick)
+    }
+
+    /// Returns the transports, kernel sockets first.
+    fn transports(&self) -> Vec<TransportArgs> {
+        let kernel = self.against_kernel.then(TransportArgs::default);
+        kernel.into_iter().chain([self.context.transport]).collect()
+    }
+
+    /// Checks for arguments that conflict with each other.
+    ///
+    /// # Errors
+    /// One line for each.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.against_kernel && !self.context.transport.is_xdp() {
+            usage_error!("--against-kernel is for --transport xdp");
+        }
+        self.context.check(&self.feed)
     }
 
     fn load(&self, interval_us: u64) -> Load {
@@ -170,6 +195,17 @@ mod tests {
         let rows = cases(&words);
         assert_eq!(rows.len(), 6);
         assert!(rows.iter().all(|case| case.feed == FeedTransport::Tcp));
+    }
+
+    #[test]
+    fn kernel_sockets_are_measured_beside_xdp() {
+        let words = ["--transport", "xdp", "--against-kernel", "--quick"];
+        let rows = cases(&words);
+        assert_eq!(rows.len(), 2 * Wait::ALL.len());
+        let is_xdp = |case: &T2tCase| case.transport.is_xdp();
+        assert!(rows[..5].iter().all(|case| !is_xdp(case)) && rows[5..].iter().all(is_xdp));
+        let check = |words: &[&str]| parse_line::<T2tArgs>(words.iter().copied()).unwrap().check();
+        assert!(check(&["--against-kernel"]).is_err());
     }
 
     #[test]

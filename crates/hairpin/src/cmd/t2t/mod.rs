@@ -28,7 +28,7 @@ use crate::harness::output;
 /// A condition that prevents the first row: no such interface, core or folder, or a bad key. A
 /// failure within a row fails that row.
 pub(crate) fn run(arguments: &T2tArgs) -> Result<ExitCode> {
-    arguments.context.check(&arguments.feed)?;
+    arguments.check()?;
     // First of all: an ordinary user's namespaces need a process of one thread.
     let context = RunContext::new("t2t", &arguments.context)?;
     let mut plan = arguments.plan();

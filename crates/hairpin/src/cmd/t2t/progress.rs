@@ -23,9 +23,11 @@ impl RunProgress {
     }
 
     pub(super) fn begin(&self, case: &T2tCase) {
-        let T2tCase { feed, wait, load } = case;
+        let T2tCase { feed, transport, wait, load } = case;
+        let (feed, transport) = (feed.name(), transport.transport.name());
         self.tick_us.set(tick_us(load));
-        self.bar.begin(round_us(load), format!("{}, {wait}, {} us", feed.name(), load.interval_us));
+        let text = format!("{feed}, {transport}, {wait}, {} us", load.interval_us);
+        self.bar.begin(round_us(load), text);
     }
 
     /// Moves to the point at which `ticks` of the current round were sent.

@@ -4,6 +4,7 @@ use hairpin_reactor::Wait;
 
 use crate::harness::args::FeedTransport;
 use crate::harness::t2t_setup::Load;
+use crate::harness::transport::TransportArgs;
 
 /// The intervals of the whole table, in microseconds.
 pub(crate) const INTERVALS_US: [u64; 4] = [500, 1_000, 5_000, 10_000];
@@ -16,22 +17,27 @@ pub(crate) const ROUNDS_MAX: i64 = 1_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct T2tCase {
     pub(crate) feed: FeedTransport,
+    pub(crate) transport: TransportArgs,
     pub(crate) wait: Wait,
     pub(crate) load: Load,
 }
 
 impl T2tCase {
-    /// Returns every wait at every interval over every feed, in the order of the table.
+    /// Returns every wait over every transport at every interval over every feed, in the order of
+    /// the table.
     pub(crate) fn all(
         feeds: &[FeedTransport],
         intervals: &[u64],
+        transports: &[TransportArgs],
         waits: &[Wait],
         load: impl Fn(u64) -> Load,
     ) -> Vec<Self> {
         let mut cases = Vec::with_capacity(feeds.len() * intervals.len() * waits.len());
         for &feed in feeds {
             for load in intervals.iter().map(|&interval_us| load(interval_us)) {
-                cases.extend(waits.iter().map(|&wait| Self { feed, wait, load }));
+                for &transport in transports {
+                    cases.extend(waits.iter().map(|&wait| Self { feed, transport, wait, load }));
+                }
             }
         }
         cases
@@ -98,7 +104,8 @@ pub(super) mod tests {
     pub(in crate::cmd::t2t) fn plan(sets: u64, samples: u64, rounds: u32) -> RunPlan {
         let intervals: Vec<u64> = (1..=sets).map(|set| set * 100).collect();
         let load = |interval_us| load(samples, interval_us);
-        let cases = T2tCase::all(&[FeedTransport::Tcp], &intervals, &[Wait::Epoll], load);
+        let (feeds, transports) = ([FeedTransport::Tcp], [TransportArgs::default()]);
+        let cases = T2tCase::all(&feeds, &intervals, &transports, &[Wait::Epoll], load);
         RunPlan::new(cases, rounds, true)
     }
 

@@ -82,7 +82,7 @@ impl<'a> RoundRunner<'a> {
                 FeedTransport::Tcp => MarketData::Tcp([SocketAddrV4::new(interface, 0); 2]),
             },
             interface,
-            transport: self.arguments.transport,
+            transport: case.transport,
             gateway: self.arguments.gateway.unwrap_or(SocketAddrV4::new(interface, 0)),
             core: self.cores.exchange,
             wait: case.wait.to_string(),
@@ -96,7 +96,7 @@ impl<'a> RoundRunner<'a> {
         TraderChildSetup {
             trader: TraderSetup {
                 id: 1,
-                transport: self.arguments.transport,
+                transport: case.transport,
                 gateway: ready.gateway,
                 wait: case.wait.to_string(),
                 core: self.cores.trader,
@@ -124,9 +124,9 @@ impl Runner for RoundRunner<'_> {
             // A wrong host setup (a busy port, a bad key) is wrong for every row: report it once.
             Err(error) if is_first && error.is::<round::NotReady>() => bail!("{error:#}"),
             Err(error) => {
-                let T2tCase { feed, wait, load } = case;
+                let T2tCase { feed, transport, wait, load } = case;
                 let source = Clock::new().source();
-                let (feed, transport) = (feed.name(), self.arguments.transport.transport);
+                let (feed, transport) = (feed.name(), transport.transport);
                 let settings =
                     t2t_setup::settings(feed, transport, &wait.to_string(), load, source);
                 let reason = format!("{error:#}");

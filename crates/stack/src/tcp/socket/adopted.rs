@@ -45,6 +45,7 @@ impl AdoptedTcp {
             watched: Watched::default(),
             polled_at: now(),
             last_handback: None,
+            unroutable: None,
             error: None,
         };
         let state = SocketState {

@@ -217,7 +217,7 @@ fn step(
         program.host.restore(now);
         if reason == Reason::ClosedWindow {
             // The kernel probes the window.
-            let probe = programs[peer].host.probe_of_peer();
+            let probe = programs[peer].host.probe_of_peer(now);
             let Program { host, received, .. } = &mut programs[peer];
             let _ = host.handle(now, &probe, received);
         }

@@ -3,7 +3,7 @@
 use std::io;
 
 use anyhow::Result;
-use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, TcpStream};
+use hairpin_endpoint::{Receive, Source, Stream, TcpListener, TcpOptions, TcpStream};
 
 use super::bare_gateway::{BareGateway, REPORT_BYTES};
 use super::setup::ORDER_BYTES;
@@ -67,7 +67,10 @@ pub(super) fn serve(
     loop {
         for _ in 0..TURNS {
             match &mut stream {
-                None => stream = listener.accept(TcpOptions::default())?,
+                None => {
+                    stream = listener.accept(TcpOptions::default())?;
+                    stream.iter_mut().for_each(|stream| stream.set_spinning(true));
+                }
                 Some(connection) => {
                     if !turn(connection, &mut answer)? {
                         // The client has closed the connection.

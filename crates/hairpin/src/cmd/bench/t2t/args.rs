@@ -92,7 +92,8 @@ impl BenchT2tArgs {
             (false, true) => &INTERVALS_US,
             (false, false) => &self.interval_us,
         };
-        let cases = T2tCase::all(feeds, intervals, &WAITS, |interval_us| self.load(interval_us));
+        let of = |interval_us| self.load(interval_us);
+        let cases = T2tCase::all(feeds, intervals, &[self.context.transport], &WAITS, of);
         RunPlan::new(cases, self.rounds, !self.quick)
     }
 

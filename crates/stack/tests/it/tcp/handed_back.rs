@@ -1,0 +1,188 @@
+//! The kernel's socket after a handback behaves as if nothing had happened.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use hairpin_stack::{Stack, TcpSocket};
+use hairpin_testbed::Testbed;
+use socket2::SockRef;
+
+use super::{bytes, connect, each_configuration, expect, send_all, take_over};
+use crate::support::{TIMEOUT, eventually, stack};
+
+/// Connects, takes over, exchanges bytes in both directions and hands back.
+fn handed_back(
+    testbed: &Testbed,
+    stack: &Stack,
+    near: TcpStream,
+    far: &mut TcpStream,
+) -> TcpSocket {
+    let mut socket = stack.adopt_tcp(near).unwrap();
+    take_over(&testbed.hosts()[0], &mut socket);
+    send_all(&mut socket, &bytes(0, 3_000));
+    let mut received = vec![0; 3_000];
+    far.read_exact(&mut received).unwrap();
+    assert_eq!(received, bytes(0, 3_000));
+    far.write_all(&bytes(0, 500)).unwrap();
+    expect(&mut socket, 0, 500);
+    socket.hand_back().unwrap();
+    socket
+}
+
+/// The options that a program may have set.
+fn options(stream: &TcpStream) -> impl PartialEq + std::fmt::Debug + use<> {
+    let socket = SockRef::from(stream);
+    let tcp = (
+        socket.tcp_nodelay().unwrap(),
+        socket.tcp_keepalive_time().unwrap(),
+        socket.tcp_user_timeout().unwrap(),
+        socket.tcp_congestion().unwrap(),
+    );
+    let general = (
+        socket.reuse_address().unwrap(),
+        socket.keepalive().unwrap(),
+        socket.linger().unwrap(),
+        socket.recv_buffer_size().unwrap(),
+        socket.read_timeout().unwrap(),
+    );
+    (tcp, general, stream.local_addr().unwrap(), stream.peer_addr().unwrap())
+}
+
+#[test]
+#[ignore = "needs root"]
+fn options_and_state_are_as_before() {
+    each_configuration(|testbed, mode| {
+        let stack = stack(&testbed.hosts()[0], mode);
+        for family in 0..2 {
+            let [near, mut far] = connect(testbed, family);
+            let socket = SockRef::from(&near);
+            socket.set_keepalive(true).unwrap();
+            socket.set_tcp_user_timeout(Some(Duration::from_secs(9))).unwrap();
+            socket.set_linger(Some(Duration::from_secs(3))).unwrap();
+            socket.set_reuse_address(true).unwrap();
+            socket.set_recv_buffer_size(200_000).unwrap();
+            near.set_read_timeout(Some(TIMEOUT)).unwrap();
+            let before = options(&near);
+            let socket = handed_back(testbed, &stack, near, &mut far);
+            assert_eq!(options(socket.kernel_socket()), before);
+            // Both directions, and the error is clear.
+            let mut stream = socket.into_stream().unwrap();
+            assert!(stream.take_error().unwrap().is_none());
+            stream.write_all(b"request").unwrap();
+            let mut message = [0; 7];
+            far.read_exact(&mut message).unwrap();
+            far.write_all(&message).unwrap();
+            stream.read_exact(&mut message).unwrap();
+            assert_eq!(&message, b"request");
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn end_of_stream_half_close_and_reset_are_the_kernel_s() {
+    each_configuration(|testbed, mode| {
+        let stack = stack(&testbed.hosts()[0], mode);
+        for family in 0..2 {
+            // The peer closes its side, reads on, and receives our end.
+            let [near, mut far] = connect(testbed, family);
+            let mut stream = handed_back(testbed, &stack, near, &mut far).into_stream().unwrap();
+            far.shutdown(Shutdown::Write).unwrap();
+            assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+            stream.write_all(b"last").unwrap();
+            stream.shutdown(Shutdown::Write).unwrap();
+            let mut rest = Vec::new();
+            far.read_to_end(&mut rest).unwrap();
+            assert_eq!(rest, b"last");
+            // Linger of zero seconds resets.
+            let [near, mut far] = connect(testbed, family);
+            let stream = handed_back(testbed, &stack, near, &mut far).into_stream().unwrap();
+            SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+            drop(stream);
+            far.set_read_timeout(Some(TIMEOUT)).unwrap();
+            let error = far.read(&mut [0]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn epoll_registration_and_forked_child_still_work() {
+    each_configuration(|testbed, mode| {
+        let stack = stack(&testbed.hosts()[0], mode);
+        let [near, mut far] = connect(testbed, 0);
+        // A registration from before, as a program would have it.
+        // SAFETY: the calls take integers and a local variable.
+        let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        let events = (libc::EPOLLIN | libc::EPOLLET) as u32;
+        let mut event = libc::epoll_event { events, u64: 7 };
+        // SAFETY: as above.
+        let added = unsafe {
+            libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, near.as_raw_fd(), &raw mut event)
+        };
+        assert_eq!(added, 0);
+        let wait = |timeout| {
+            let mut event = libc::epoll_event { events: 0, u64: 0 };
+            // SAFETY: as above.
+            let count = unsafe { libc::epoll_wait(epoll, &raw mut event, 1, timeout) };
+            (count, { event.u64 }, { event.events } & libc::EPOLLIN as u32 != 0)
+        };
+        let child_end: OwnedFd = near.as_fd().try_clone_to_owned().unwrap();
+        let socket = handed_back(testbed, &stack, near, &mut far);
+        while wait(0).0 > 0 {}
+        far.write_all(b"event").unwrap();
+        assert_eq!(wait(TIMEOUT.as_millis() as i32), (1, 7, true));
+        // A child that inherited the descriptor reads and answers.
+        let mut child = Command::new("head");
+        let (input, output) = (Stdio::from(child_end.try_clone().unwrap()), Stdio::from(child_end));
+        let mut child = child.args(["-c", "5"]).stdin(input).stdout(output).spawn().unwrap();
+        let mut answer = [0; 5];
+        far.set_read_timeout(Some(TIMEOUT)).unwrap();
+        far.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"event");
+        assert!(child.wait().unwrap().success());
+        drop(child);
+        drop(socket);
+        // SAFETY: the descriptor is this test's.
+        unsafe { libc::close(epoll) };
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn end_and_reset_of_the_peer_arrive_while_taken_over() {
+    each_configuration(|testbed, mode| {
+        let [client, _] = testbed.hosts();
+        let stack = stack(client, mode);
+        for family in 0..2 {
+            let [near, mut far] = connect(testbed, family);
+            let mut socket = stack.adopt_tcp(near).unwrap();
+            take_over(client, &mut socket);
+            far.write_all(&bytes(0, 2_000)).unwrap();
+            far.shutdown(Shutdown::Write).unwrap();
+            expect(&mut socket, 0, 2_000);
+            assert!(eventually(|| socket.receive(|_| panic!("no bytes")).is_ok_and(|n| n == 0)));
+            send_all(&mut socket, b"answer");
+            let mut answer = [0; 6];
+            far.read_exact(&mut answer).unwrap();
+            assert_eq!(&answer, b"answer");
+            // Closing with unread bytes resets.
+            let [near, far] = connect(testbed, family);
+            let mut socket = stack.adopt_tcp(near).unwrap();
+            take_over(client, &mut socket);
+            send_all(&mut socket, b"unread");
+            std::thread::sleep(Duration::from_millis(20));
+            drop(far);
+            let mut error = None;
+            assert!(eventually(|| {
+                error = socket.receive(|_| panic!("no bytes")).err();
+                error.as_ref().is_some_and(|error| error.kind() != ErrorKind::WouldBlock)
+            }));
+            assert_eq!(error.unwrap().kind(), ErrorKind::ConnectionReset);
+        }
+    });
+}
