@@ -7,7 +7,7 @@ use hairpin_mapped::{CounterPage, CounterWriter, Unit};
 use hairpin_time::Instant;
 
 use crate::log::{self, Level};
-use crate::{clock, guard, process, slots};
+use crate::{clock, guard, process, slots, stream_counters};
 
 /// The datagrams and bytes of a socket by path.
 #[derive(Debug, Clone, Copy, Default)]
@@ -109,7 +109,9 @@ fn run() {
     process::set_page(&page);
     loop {
         let now = Snapshot::take();
-        let changed = now.open.sum() != last.open.sum() || now.accelerated != last.accelerated;
+        let changed = now.open.sum() != last.open.sum()
+            || now.accelerated != last.accelerated
+            || now.messages != last.messages;
         page.update(Instant::from_nanos(clock::now_ns()), |writer| now.write(writer));
         last = now;
         process::print_events();
@@ -124,6 +126,8 @@ struct Snapshot {
     accelerated: u64,
     returned: u64,
     refused: u64,
+    /// Those of TCP connections.
+    messages: u64,
 }
 
 impl Snapshot {
@@ -142,6 +146,7 @@ impl Snapshot {
             accelerated: ACCELERATED.load(Ordering::Relaxed),
             returned: RETURNED.load(Ordering::Relaxed),
             refused: REFUSED.load(Ordering::Relaxed),
+            messages: stream_counters::messages(),
         }
     }
 
@@ -151,6 +156,7 @@ impl Snapshot {
         writer.counter("sockets", "accelerated", Unit::Count, self.accelerated);
         writer.counter("sockets", "returned", Unit::Count, self.returned);
         writer.counter("sockets", "refused", Unit::Count, self.refused);
+        stream_counters::write(writer);
     }
 }
 

@@ -1,5 +1,5 @@
-//! The library that `hairpin run` preloads into an unmodified program: its UDP sockets send and
-//! receive over AF_XDP, bypassing the kernel.
+//! The library that `hairpin run` preloads into an unmodified program: its UDP sockets and TCP
+//! connections send and receive over AF_XDP, bypassing the kernel.
 //!
 //! Layer L3, built on `stack`. It exports the C library's functions for sockets, waiting,
 //! descriptors and signals. A program's descriptor stays its own kernel socket. When the program
@@ -7,6 +7,9 @@
 //! process receives its frames ([`AdoptedSocket`](hairpin_stack::AdoptedSocket)). When the program
 //! asks for something that the stack lacks, the socket is returned to the kernel with a log line;
 //! datagrams that have arrived are kept.
+//!
+//! A TCP connection is taken over ([`AdoptedTcp`](hairpin_stack::AdoptedTcp)) after some messages
+//! each way, and handed back when the program or the peer needs the kernel.
 //!
 //! ```text
 //!  program ─▶ recvfrom, sendto, poll, epoll_wait, bind, close, …      exports/
@@ -24,6 +27,8 @@
 //! | `process.rs` | stacks, adoption and return of sockets, forks |
 //! | `socket.rs`, `options.rs`, `membership.rs` | an accelerated socket; its options and groups |
 //! | `kept.rs` | datagrams kept for a later call or moved into the kernel socket |
+//! | `stream.rs`, `stream_io.rs` | TCP connections: takeover and handback; receives and sends |
+//! | `stream_options.rs`, `stream_counters.rs` | their options; their counters and causes |
 //! | `slots.rs`, `epoll.rs` | the table of descriptors; members of epoll instances |
 //! | `sleep.rs`, `clock.rs` | waiting |
 //! | `guard.rs`, `signals.rs` | calls of the library itself; the program's signal handlers |
@@ -55,3 +60,7 @@ mod signals;
 mod sleep;
 mod slots;
 mod socket;
+mod stream;
+mod stream_counters;
+mod stream_io;
+mod stream_options;

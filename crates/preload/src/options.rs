@@ -174,7 +174,7 @@ impl SocketState {
             timestamping,
             control: packet_info || overflow || ttl || traffic_class || stamps,
             nonblocking: status & libc::O_NONBLOCK != 0,
-            receive_timeout: receive_timeout(fd),
+            receive_timeout: timeout(fd, libc::SO_RCVTIMEO),
             packet_info,
             overflow,
             sends: !other_multicast_if
@@ -212,7 +212,7 @@ fn timestamps(fd: c_int, stack: &Stack) -> Result<(Timestamp, bool), Unsupported
 }
 
 /// Returns `true` if the socket has a packet filter.
-fn has_filter(fd: c_int) -> bool {
+pub(crate) fn has_filter(fd: c_int) -> bool {
     let mut count: socklen_t = 0;
     let (name, none) = (libc::SO_GET_FILTER, std::ptr::null_mut());
     // SAFETY: with room for no instruction, the kernel writes only their number.
@@ -220,13 +220,13 @@ fn has_filter(fd: c_int) -> bool {
     result != 0 || count != 0
 }
 
-pub(crate) fn receive_timeout(fd: c_int) -> Option<Duration> {
+/// Reads a timeout; `None` waits without limit.
+pub(crate) fn timeout(fd: c_int, name: c_int) -> Option<Duration> {
     let mut value = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let mut length = size_of::<libc::timeval>() as socklen_t;
     let place = (&raw mut value).cast();
     // SAFETY: the value outlives the call and has the length that is passed.
-    let result =
-        unsafe { real::getsockopt(fd, SOL_SOCKET, libc::SO_RCVTIMEO, place, &raw mut length) };
+    let result = unsafe { real::getsockopt(fd, SOL_SOCKET, name, place, &raw mut length) };
     let timeout = Duration::new(
         value.tv_sec.try_into().unwrap_or(0),
         u32::try_from(value.tv_usec).unwrap_or(0) * 1_000,

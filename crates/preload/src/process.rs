@@ -16,7 +16,8 @@ use crate::options::SocketState;
 use crate::settings::settings;
 use crate::slots::{self, Slot};
 use crate::socket::Socket;
-use crate::{real, sleep};
+use crate::stream_counters::Cause;
+use crate::{real, sleep, stream, stream_counters};
 
 /// The most accelerated sockets of an interface; others stay with the kernel.
 const SOCKETS: u32 = 16_384;
@@ -61,7 +62,7 @@ pub(crate) fn poll_stacks() {
 }
 
 /// Opens the stacks of the configured interfaces, once.
-fn open() -> &'static [Stack] {
+pub(crate) fn open() -> &'static [Stack] {
     if stacks().is_some() || OPENING.swap(true, Ordering::AcqRel) {
         return open_stacks();
     }
@@ -96,6 +97,7 @@ fn open() -> &'static [Stack] {
     let rings = stacks.iter().flat_map(Stack::receive_descriptors).collect();
     STACKS.store(Box::into_raw(Box::new(Stacks { stacks, rings })), Ordering::Release);
     watch_forks();
+    stream::watch_exit();
     counters::start();
     open_stacks()
 }
@@ -237,6 +239,9 @@ fn refuse(fd: c_int, slot: &Slot, reason: impl std::fmt::Display) {
 ///
 /// The caller is inside the library.
 pub(crate) fn hand_back(fd: c_int, reason: impl std::fmt::Display) {
+    if slots::stream(fd).is_some() {
+        return stream::give_up(fd, Cause::from_text(&reason.to_string()));
+    }
     let Some(slot) = slots::socket(fd) else { return };
     let mut place = slot.socket();
     let Some(socket) = place.as_deref_mut() else { return };
@@ -262,6 +267,9 @@ fn close_finished(slot: &Slot, place: &mut Option<Box<Socket>>) {
 ///
 /// The caller is inside the library.
 pub(crate) fn share(fd: c_int, reason: &str) {
+    if slots::stream(fd).is_some() {
+        return stream::give_up(fd, Cause::from_text(reason));
+    }
     if slots::socket(fd).is_some() {
         share_all(reason, |shared| shared == fd, Kept::Whole);
     }
@@ -312,6 +320,7 @@ pub(crate) fn share_all(reason: &str, is_shared: impl Fn(c_int) -> bool, kept: K
 pub(crate) fn forget(fd: c_int) {
     let Some(slot) = slots::find(fd) else { return };
     slot.set_considered(false);
+    stream::give_up(fd, Cause::Close);
     crate::epoll::forget(fd, slot);
     if let Some(socket) = slot.set_socket(None) {
         socket.counters.close();
@@ -335,7 +344,7 @@ fn cookie(fd: c_int) -> u64 {
 }
 
 /// Registers the fork handlers, once.
-fn watch_forks() {
+pub(crate) fn watch_forks() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Ordering::Relaxed) {
         // SAFETY: the functions exist as long as the process.
@@ -362,6 +371,12 @@ pub(crate) fn before_exec(is_last: bool) {
         let flags = unsafe { real::fcntl(fd, libc::F_GETFD, 0) };
         flags >= 0 && flags & libc::FD_CLOEXEC == 0
     };
+    slots::for_each(|fd, slot| {
+        // With this process end also those that the kernel closes: their unsent bytes are here.
+        if slot.is_stream() && (is_last || stays_open(fd)) {
+            stream::give_up(fd, Cause::Exec);
+        }
+    });
     let kept = if is_last { Kept::Part } else { Kept::Whole };
     share_all("another program is executed", stays_open, kept);
 }
@@ -375,6 +390,7 @@ extern "C" fn after_fork_in_child() {
     slots::forget_all();
     sleep::forget_all();
     counters::forget();
+    stream_counters::forget();
 }
 
 /// Blocks all signals of the calling thread: they are for the program's own threads.

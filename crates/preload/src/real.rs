@@ -52,6 +52,7 @@ macro_rules! real {
 }
 
 real! {
+    fn accept4(fd: c_int, address: *mut sockaddr, length: *mut socklen_t, flags: c_int) -> c_int;
     fn bind(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int;
     fn close(fd: c_int) -> c_int;
     fn close_range(first: u32, last: u32, flags: c_int) -> c_int;

@@ -14,6 +14,8 @@ pub(crate) struct Settings {
     pub(crate) parent_keeps_sockets: bool,
     /// `true` if the filter takes a receive timestamp of each frame (`HAIRPIN_TIMESTAMPS=1`).
     pub(crate) timestamps: bool,
+    /// The messages each way after which a TCP connection is taken over (`HAIRPIN_TAKE_AFTER`).
+    pub(crate) take_after: u32,
     /// `true` if the program must not run without acceleration (`HAIRPIN_STRICT=1`).
     pub(crate) strict: bool,
 }
@@ -24,6 +26,10 @@ const LATENCY_SPIN_NS: u64 = 100_000_000;
 /// The budget of the profile `safe`: about the cost of a sleep and a wakeup, so that spinning at
 /// most doubles the work of a wait.
 const SAFE_SPIN_NS: u64 = 50_000;
+
+/// Fewer messages are a short connection, for which a takeover and a handback cost more than they
+/// gain.
+const TAKE_AFTER: u32 = 4;
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
@@ -40,6 +46,9 @@ pub(crate) fn settings() -> &'static Settings {
             },
             parent_keeps_sockets: variable(c"HAIRPIN_FORK") == Some("parent"),
             timestamps: variable(c"HAIRPIN_TIMESTAMPS") == Some("1"),
+            take_after: variable(c"HAIRPIN_TAKE_AFTER")
+                .and_then(|count| count.parse().ok())
+                .unwrap_or(TAKE_AFTER),
             strict: variable(c"HAIRPIN_STRICT") == Some("1"),
         }
     })

@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::epoll::EpollSet;
 use crate::socket::Socket;
+use crate::stream::Tracking;
 
 /// The slots of a block, and the most blocks: a million descriptors, the kernel's own limit.
 const BLOCK: usize = 1_024;
@@ -25,6 +26,7 @@ const SOCKET: u8 = 1;
 const EPOLL: u8 = 2;
 /// A UDP socket that is not bound yet, and may be accelerated while a thread waits for it.
 const CANDIDATE: u8 = 3;
+const STREAM: u8 = 4;
 
 /// What the library knows of a descriptor.
 #[derive(Debug, Default)]
@@ -36,6 +38,8 @@ pub(crate) struct Slot {
     epoll: Mutex<Option<Box<EpollSet>>>,
     /// The epoll instances whose members this descriptor is or was.
     instances: Mutex<Vec<c_int>>,
+    /// The TCP connection, and the calls of the kernel.
+    pub(crate) stream: Tracking,
 }
 
 impl Slot {
@@ -61,6 +65,19 @@ impl Slot {
     #[inline]
     pub(crate) fn is_epoll(&self) -> bool {
         self.kind.load(Ordering::Acquire) == EPOLL
+    }
+
+    /// Returns `true` if the descriptor is a tracked TCP connection.
+    #[inline]
+    pub(crate) fn is_stream(&self) -> bool {
+        self.kind.load(Ordering::Acquire) == STREAM
+    }
+
+    /// Marks a plain slot as that of a tracked TCP connection. Returns `false` if the slot is not
+    /// plain.
+    pub(crate) fn set_stream(&self) -> bool {
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        self.kind.compare_exchange(PLAIN, STREAM, order.0, order.1).is_ok()
     }
 
     /// Records that the descriptor is considered for acceleration, or is a new one. Returns the
@@ -115,16 +132,36 @@ pub(crate) fn socket(fd: c_int) -> Option<&'static Slot> {
     find(fd).filter(|slot| slot.is_socket())
 }
 
-/// Returns `true` for an accelerated socket, and for one that may be accelerated.
-#[inline]
-pub(crate) fn is_socket_or_candidate(fd: c_int) -> bool {
-    find(fd).is_some_and(|slot| matches!(slot.kind.load(Ordering::Acquire), SOCKET | CANDIDATE))
-}
-
 /// Returns `true` for a UDP socket that is not bound yet.
 #[inline]
 pub(crate) fn is_candidate(fd: c_int) -> bool {
     find(fd).is_some_and(|slot| slot.kind.load(Ordering::Acquire) == CANDIDATE)
+}
+
+/// Returns the slot of a tracked TCP connection.
+#[inline]
+pub(crate) fn stream(fd: c_int) -> Option<&'static Slot> {
+    find(fd).filter(|slot| slot.is_stream())
+}
+
+/// Returns `true` for a UDP socket that is or may be accelerated, and for a tracked TCP connection:
+/// their receives and sends do not go to the C library directly.
+#[inline]
+pub(crate) fn carries_data(fd: c_int) -> bool {
+    find(fd).is_some_and(|slot| {
+        matches!(slot.kind.load(Ordering::Acquire), SOCKET | CANDIDATE | STREAM)
+    })
+}
+
+/// Returns `true` if the kernel does not know all that the descriptor is or may become ready for.
+#[inline]
+pub(crate) fn is_accelerated(fd: c_int) -> bool {
+    find(fd).is_some_and(|slot| match slot.kind.load(Ordering::Acquire) {
+        SOCKET | CANDIDATE => true,
+        STREAM => slot.stream.is_bypassing(),
+        EPOLL => crate::epoll::has_accelerated(slot),
+        _ => false,
+    })
 }
 
 /// Returns the slot of an epoll instance that may have accelerated members.

@@ -132,6 +132,7 @@ mod watcher;
 pub use adopted_socket::{AdoptedSocket, Adoption, IpHeader, await_redirects};
 pub use destination::Destination;
 pub use error::StackError;
+pub use hairpin_tcp::Reason as HandbackReason;
 pub use hairpin_xdp::{
     InterfaceError, InterfaceSettings, Mode, Packet, ReceiveStamps, Stamp, StampSource,
     UmemSettings, is_internal_descriptor,
@@ -142,6 +143,6 @@ pub use poller::Poller;
 pub use raw_frames::RawFrames;
 pub use settings::{SocketOptions, StackSettings};
 pub use stack::Stack;
-pub use tcp::{TakeoverError, TcpCounters, TcpReceived, TcpSocket};
+pub use tcp::{AdoptedTcp, TakeoverError, TcpCounters, TcpReceived, TcpSocket, TcpStatus};
 pub use udp_injector::{IpFields, UdpInjector};
 pub use udp_socket::{Meta, Received, UdpSocket};

@@ -123,6 +123,13 @@ impl Readiness {
         self.waited_on.load(Ordering::Relaxed)
     }
 
+    /// Wakes the owner's sleeping threads, if it has a function for that.
+    pub(crate) fn wake(&self) {
+        if let Wake::Call(wake) = &self.wake {
+            wake();
+        }
+    }
+
     /// Signals that another thread queued a frame.
     #[inline]
     pub(crate) fn signal(&self) {
@@ -162,6 +169,7 @@ impl Readiness {
     pub(crate) fn set_kernel_pending(&self) {
         self.kernel_pending.store(true, Ordering::SeqCst);
         self.enlist();
+        self.wake();
     }
 
     #[inline]

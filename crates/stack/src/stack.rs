@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::ops::Deref;
-use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -23,8 +23,8 @@ use crate::groups::GroupUpdate;
 use crate::tcp::TcpTable;
 use crate::watcher::{self, EventSource};
 use crate::{
-    AdoptedSocket, Adoption, PathEvent, RawFrames, SocketOptions, StackError, StackSettings,
-    TcpCounters, TcpSocket, UdpSocket,
+    AdoptedSocket, AdoptedTcp, Adoption, PathEvent, RawFrames, SocketOptions, StackError,
+    StackSettings, TcpCounters, TcpSocket, UdpSocket,
 };
 
 /// The most addresses of its interface.
@@ -172,6 +172,14 @@ impl Stack {
     pub fn adopt_tcp(&self, stream: TcpStream) -> io::Result<TcpSocket> {
         self.owner.report_long_frames();
         TcpSocket::new(&self.owner, stream)
+    }
+
+    /// Adopts a TCP connection whose descriptor the caller keeps. Its traffic bypasses the kernel
+    /// after [`AdoptedTcp::take_over`]. `wake` is called when another thread has something for the
+    /// connection or has handed it back; see [`Adoption::wake`].
+    #[must_use]
+    pub fn adopt_tcp_descriptor(&self, fd: BorrowedFd<'static>, wake: fn()) -> AdoptedTcp {
+        AdoptedTcp::new(&self.owner, fd, wake)
     }
 
     /// Returns the counters of all TCP connections.

@@ -27,7 +27,7 @@ mod takeover;
 
 pub use counters::TcpCounters;
 pub(crate) use flow_table::{FlowKey, FlowTable};
-pub use socket::{TcpReceived, TcpSocket};
+pub use socket::{AdoptedTcp, TcpReceived, TcpSocket, TcpStatus};
 pub(crate) use table::TcpTable;
 pub use takeover::TakeoverError;
 

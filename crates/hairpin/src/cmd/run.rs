@@ -1,4 +1,5 @@
-//! `hairpin run`: runs an unmodified program with its UDP sockets accelerated over AF_XDP.
+//! `hairpin run`: runs an unmodified program with its UDP sockets and TCP connections accelerated
+//! over AF_XDP.
 
 use std::env;
 use std::ffi::OsString;
@@ -20,11 +21,13 @@ const LIBRARY: &str = "libhairpin_preload.so";
 /// The mode bits that run a program as another user or group.
 const SET_ID: u32 = 0o6000;
 
-/// Run an unmodified program with its UDP sockets over AF_XDP, bypassing the kernel
+/// Run an unmodified program with its UDP and TCP sockets over AF_XDP, bypassing the kernel
 ///
 /// CMD replaces this process: process id, terminal and exit status are the program's. A UDP socket
 /// is accelerated when the program binds or connects it and its address is on one of the
-/// interfaces. Everything else stays with the kernel. If acceleration is not possible, one line
+/// interfaces. A TCP connection is taken over from the kernel after a few messages each way, and
+/// handed back when the program or the peer needs the kernel. Everything else stays with the
+/// kernel. If acceleration is not possible, one line
 /// names the cause and the program runs without it.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct RunCommandArgs {
@@ -45,6 +48,9 @@ pub(crate) struct RunCommandArgs {
     /// [default: such sockets return to the kernel]
     #[arg(long)]
     timestamps: bool,
+    /// Take a TCP connection over after N messages each way
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    take_after: u32,
 
     /// Do not start the program if it cannot be accelerated: exit status 1
     #[arg(long)]
@@ -99,6 +105,7 @@ pub(crate) fn run(arguments: &RunCommandArgs) -> Result<ExitCode> {
             command.env("HAIRPIN_PROFILE", profile);
             command.env("HAIRPIN_FORK", if arguments.fork.is_some() { "parent" } else { "return" });
             command.env("HAIRPIN_TIMESTAMPS", if arguments.timestamps { "1" } else { "0" });
+            command.env("HAIRPIN_TAKE_AFTER", arguments.take_after.to_string());
             command.env("HAIRPIN_STRICT", if arguments.strict { "1" } else { "0" });
         }
         Err(error) if arguments.strict => return Err(error.context("strict")),

@@ -4,7 +4,8 @@ use std::ffi::{c_int, c_uint};
 
 use libc::{off_t, size_t, ssize_t};
 
-use crate::{guard, process, real, slots};
+use crate::stream_counters::Cause;
+use crate::{guard, process, real, slots, stream};
 
 /// Counts a datagram that a copy has sent through the kernel socket.
 fn sent(fd: c_int, result: ssize_t) -> ssize_t {
@@ -19,6 +20,20 @@ fn sent(fd: c_int, result: ssize_t) -> ssize_t {
     result
 }
 
+/// Runs a call that moves bytes inside the kernel, after a handback of a connection.
+fn after_handback<R>(fd: c_int, call: impl Fn() -> R, failed: R) -> R {
+    loop {
+        let Some(slot) = slots::stream(fd) else { return call() };
+        if stream::leave(fd, Cause::Splice, "sendfile or splice") {
+            return failed;
+        }
+        let is_kernels = || !slot.stream.is_bypassing() || guard::is_inside();
+        if let Some(result) = slot.stream.use_kernel(is_kernels, &call) {
+            return result;
+        }
+    }
+}
+
 /// # Safety
 /// As for sendfile(2).
 #[unsafe(no_mangle)]
@@ -29,7 +44,8 @@ pub(crate) unsafe extern "C" fn sendfile(
     length: size_t,
 ) -> ssize_t {
     // SAFETY: the program's arguments.
-    sent(to, unsafe { real::sendfile(to, from, offset, length) })
+    let call = || unsafe { real::sendfile(to, from, offset, length) };
+    sent(to, after_handback(to, call, -1))
 }
 
 /// # Safety
@@ -61,6 +77,9 @@ pub(crate) unsafe extern "C" fn splice(
     {
         process::share(from, "splice reads it");
     }
+    // One end is a pipe.
+    let connection = if slots::stream(from).is_some() { from } else { to };
     // SAFETY: the program's arguments.
-    sent(to, unsafe { real::splice(from, from_offset, to, to_offset, length, flags) })
+    let call = || unsafe { real::splice(from, from_offset, to, to_offset, length, flags) };
+    sent(to, after_handback(connection, call, -1))
 }

@@ -76,7 +76,7 @@ pub(crate) unsafe extern "C" fn closefrom(first: c_int) {
 
 /// Returns a socket to the kernel before its descriptor is duplicated.
 fn share(fd: c_int) {
-    if slots::socket(fd).is_some()
+    if slots::carries_data(fd)
         && let Some(_inside) = guard::enter()
     {
         process::share(fd, "the descriptor is duplicated");
@@ -125,7 +125,7 @@ pub(crate) unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn fdopen(fd: c_int, mode: *const c_char) -> *mut libc::FILE {
     // The stream's reads, writes and close do not pass through this library.
-    if slots::socket(fd).is_some()
+    if slots::carries_data(fd)
         && let Some(_inside) = guard::enter()
     {
         process::share(fd, "a stream uses it");

@@ -10,6 +10,7 @@ mod polling;
 mod receive;
 mod send;
 mod sockets;
+mod streams;
 #[cfg(target_arch = "x86_64")]
 mod syscall;
 mod system;

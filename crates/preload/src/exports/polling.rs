@@ -8,26 +8,61 @@ use libc::{fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
 use crate::errno::fail;
 use crate::sleep::{EndsOn, Turn, Wait};
 use crate::socket::KERNEL_INTERVAL_NS;
-use crate::{clock, epoll, guard, process, real, slots};
+use crate::{clock, epoll, guard, process, real, slots, stream};
 
 const READABLE: i16 = libc::POLLIN | libc::POLLRDNORM;
 
-/// Returns `true` if the descriptor has something that the kernel does not know.
-fn is_ready(fd: c_int) -> bool {
-    let Some(slot) = slots::handled(fd) else { return false };
-    if slot.is_epoll() {
-        return epoll::is_ready(slot);
+/// Returns the events of the descriptor that the kernel does not know.
+fn ready_events(fd: c_int) -> i16 {
+    let Some(slot) = slots::handled(fd) else { return 0 };
+    if slot.is_stream() {
+        return stream::ready(fd, slot).map_or(0, |ready| ready.events);
     }
-    slot.socket().as_deref().is_some_and(crate::socket::Socket::has_datagram)
+    let is_ready = if slot.is_epoll() {
+        epoll::is_ready(slot)
+    } else {
+        slot.socket().as_deref().is_some_and(crate::socket::Socket::has_datagram)
+    };
+    if is_ready { READABLE } else { 0 }
+}
+
+/// Returns `true` for a TCP connection that is taken over: the kernel knows nothing of it.
+fn is_taken_over(entry: &pollfd) -> bool {
+    slots::stream(entry.fd).is_some_and(|slot| slot.stream.is_bypassing())
+}
+
+/// Returns `true` if the kernel must be asked at once. UDP sockets polled for datagrams only need
+/// no call while the rings have something.
+fn needs_kernel(entry: &pollfd) -> bool {
+    entry.fd >= 0
+        && !is_taken_over(entry)
+        && (slots::socket(entry.fd).is_none() || entry.events & libc::POLLOUT != 0)
+}
+
+/// Polls the kernel's descriptors without waiting. Returns `false` on failure.
+///
+/// # Safety
+/// The mask is null or valid.
+unsafe fn poll_kernel(fds: &mut [pollfd], mask: *const sigset_t) -> bool {
+    let mut hidden = Vec::new();
+    for (at, entry) in fds.iter_mut().enumerate() {
+        if is_taken_over(entry) {
+            hidden.push((at, std::mem::replace(&mut entry.fd, -1)));
+        }
+    }
+    let zero = timespec { tv_sec: 0, tv_nsec: 0 };
+    let count = fds.len() as nfds_t;
+    // SAFETY: the entries outlive the call; the caller guarantees the mask.
+    let result = unsafe { real::ppoll(fds.as_mut_ptr(), count, &raw const zero, mask) };
+    hidden.into_iter().for_each(|(at, fd)| fds[at].fd = fd);
+    result >= 0
 }
 
 /// Sets the events of the ready descriptors. Returns how many are ready.
 fn mark_ready(fds: &mut [pollfd]) -> usize {
     let mut count = 0;
     for entry in fds {
-        if entry.events & READABLE != 0 && is_ready(entry.fd) {
-            entry.revents |= READABLE & entry.events;
-        }
+        entry.revents |= ready_events(entry.fd) & entry.events;
         count += usize::from(entry.revents != 0);
     }
     count
@@ -45,21 +80,21 @@ unsafe fn poll_handled(
 ) -> c_int {
     let signals = guard::signals();
     let mut wait = None;
-    // Sockets alone, polled for datagrams only, need no call while the rings have something.
-    let mut needs_kernel = fds
-        .iter()
-        .any(|it| it.fd >= 0 && (slots::socket(it.fd).is_none() || it.events & libc::POLLOUT != 0));
+    let mut asks_kernel = fds.iter().any(needs_kernel);
+    let mut taken_over = usize::MAX;
     let mut kernel_ns = 0;
-    let zero = timespec { tv_sec: 0, tv_nsec: 0 };
     loop {
         fds.iter_mut().for_each(|entry| entry.revents = 0);
         let now = clock::now_ns();
-        if needs_kernel || wait.is_some() && now - kernel_ns >= KERNEL_INTERVAL_NS {
+        // A connection may have been handed back, and is the kernel's then.
+        let taken_over_now = fds.iter().filter(|entry| is_taken_over(entry)).count();
+        asks_kernel |=
+            taken_over_now < std::mem::replace(&mut taken_over, taken_over_now) && kernel_ns != 0;
+        let is_due = wait.is_some() && now - kernel_ns >= KERNEL_INTERVAL_NS;
+        if asks_kernel || is_due && taken_over < fds.len() {
             kernel_ns = now;
-            // SAFETY: the entries outlive the call; the caller guarantees the mask.
-            if unsafe { real::ppoll(fds.as_mut_ptr(), fds.len() as nfds_t, &raw const zero, mask) }
-                < 0
-            {
+            // SAFETY: the caller guarantees the mask.
+            if !unsafe { poll_kernel(fds, mask) } {
                 return -1;
             }
         }
@@ -72,18 +107,23 @@ unsafe fn poll_handled(
         }
         let Some(wait) = &mut wait else {
             // The kernel is polled at least once, even without a timeout.
-            needs_kernel = kernel_ns == 0;
+            asks_kernel = kernel_ns == 0 && !fds.iter().all(is_taken_over);
             wait = Some(Wait::new(timeout, EndsOn::AnySignal, signals));
             continue;
         };
         let mut copies = if wait.may_sleep() { fds.to_vec() } else { Vec::new() };
+        for entry in copies.iter_mut().filter(|entry| is_taken_over(entry)) {
+            entry.fd = -1;
+        }
         let check = || {
             process::poll_stacks();
-            fds.iter().any(|entry| entry.events & READABLE != 0 && is_ready(entry.fd))
+            // After a handback the connection is the kernel's.
+            fds.iter().filter(|entry| is_taken_over(entry)).count() < taken_over
+                || fds.iter().any(|entry| ready_events(entry.fd) & entry.events != 0)
         };
         match wait.turn(&mut copies, mask, check) {
             // After a sleep the kernel's descriptors come first.
-            Turn::Again => needs_kernel = !copies.is_empty(),
+            Turn::Again => asks_kernel = !copies.is_empty() && !fds.iter().all(is_taken_over),
             Turn::TimedOut => {
                 fds.iter_mut().for_each(|entry| entry.revents = 0);
                 return 0;
@@ -93,8 +133,9 @@ unsafe fn poll_handled(
     }
 }
 
-fn is_any_handled(fds: &[pollfd]) -> bool {
-    !guard::is_inside() && fds.iter().any(|entry| slots::handled(entry.fd).is_some())
+/// Runs a call of the kernel on these descriptors, unless one of them is accelerated.
+fn wait_in_kernel(fds: &[pollfd], call: impl FnOnce() -> c_int) -> Option<c_int> {
+    stream::wait_in_kernel(fds.iter().map(|entry| entry.fd), call)
 }
 
 /// # Safety
@@ -119,8 +160,8 @@ pub(crate) unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c
     // SAFETY: the program's arguments.
     unsafe {
         let list = entries(fds, count);
-        if !is_any_handled(list) {
-            return real::poll(fds, count, timeout);
+        if let Some(result) = wait_in_kernel(list, || real::poll(fds, count, timeout)) {
+            return result;
         }
         let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
         poll_handled(list, timeout, std::ptr::null())
@@ -162,11 +203,12 @@ pub(crate) unsafe extern "C" fn ppoll(
     unsafe {
         let list = entries(fds, count);
         let limit = timeout.as_ref().map(duration);
+        let kernel = || real::ppoll(fds, count, timeout, mask);
         match limit {
             // The kernel rejects an invalid timeout.
-            Some(None) => real::ppoll(fds, count, timeout, mask),
-            _ if !is_any_handled(list) => real::ppoll(fds, count, timeout, mask),
-            limit => poll_handled(list, limit.flatten(), mask),
+            Some(None) => kernel(),
+            limit => wait_in_kernel(list, kernel)
+                .unwrap_or_else(|| poll_handled(list, limit.flatten(), mask)),
         }
     }
 }
@@ -196,12 +238,19 @@ const SET_RESULTS: [i16; 3] = [
     libc::POLLPRI,
 ];
 
-/// Returns `true` if a handled descriptor is in the set of readable ones.
-unsafe fn is_any_in(count: c_int, read: *mut fd_set) -> bool {
-    // SAFETY: the program passes a valid set or null.
-    !read.is_null()
-        && !guard::is_inside()
-        && (0..count).any(|fd| unsafe { is_in(fd, read) } && slots::handled(fd).is_some())
+/// Runs select(2) in the kernel, unless a descriptor of the sets is accelerated.
+///
+/// # Safety
+/// The sets are null or valid for `count` descriptors.
+unsafe fn select_in_kernel(
+    count: c_int,
+    sets: Sets,
+    call: impl FnOnce() -> c_int,
+) -> Option<c_int> {
+    // SAFETY: the caller's guarantee.
+    let is_member =
+        move |fd: &c_int| sets.iter().any(|set| !set.is_null() && unsafe { is_in(*fd, *set) });
+    stream::wait_in_kernel((0..count).filter(is_member), call)
 }
 
 /// Reads a bit. A set may be larger than `fd_set`, so libc's macros, which check its size, do not
@@ -271,8 +320,10 @@ pub(crate) unsafe extern "C" fn select(
 ) -> c_int {
     // SAFETY: the program's arguments.
     unsafe {
-        if !is_any_in(count, read) {
-            return real::select(count, read, write, except, timeout);
+        let sets = [read, write, except];
+        let kernel = || real::select(count, read, write, except, timeout);
+        if let Some(result) = select_in_kernel(count, sets, kernel) {
+            return result;
         }
         let limit = timeout.as_ref().map(|timeout| {
             let micros = u64::try_from(timeout.tv_usec).unwrap_or(0);
@@ -280,7 +331,7 @@ pub(crate) unsafe extern "C" fn select(
                 + Duration::from_micros(micros)
         });
         let begin = clock::now_ns();
-        let result = select_handled(count, [read, write, except], limit, std::ptr::null());
+        let result = select_handled(count, sets, limit, std::ptr::null());
         // Linux updates the timeout to the time not slept.
         if let (Some(timeout), Some(limit)) = (timeout.as_mut(), limit) {
             let spent = Duration::from_nanos(clock::now_ns() - begin);
@@ -306,10 +357,13 @@ pub(crate) unsafe extern "C" fn pselect(
     // SAFETY: the program's arguments.
     unsafe {
         let limit = timeout.as_ref().map(duration);
-        if limit == Some(None) || !is_any_in(count, read) {
-            return real::pselect(count, read, write, except, timeout, mask);
+        let sets = [read, write, except];
+        let kernel = || real::pselect(count, read, write, except, timeout, mask);
+        match limit {
+            Some(None) => kernel(),
+            limit => select_in_kernel(count, sets, kernel)
+                .unwrap_or_else(|| select_handled(count, sets, limit.flatten(), mask)),
         }
-        select_handled(count, [read, write, except], limit.flatten(), mask)
     }
 }
 
@@ -353,10 +407,12 @@ unsafe fn epoll_wait_for(
         // SAFETY: the caller's guarantee; `from` is below `most`.
         unsafe { real::epoll_pwait2(epoll, events.add(from), most - from as c_int, limit, mask) }
     };
-    let is_polled =
-        |slot: &&slots::Slot| most > 0 && !guard::is_inside() && epoll::has_accelerated(slot);
-    let slot = slots::epoll(epoll).filter(is_polled);
-    let Some(slot) = slot else { return kernel(timeout, 0) };
+    let is_polled = |_: &&slots::Slot| most > 0 && !guard::is_inside();
+    let Some(slot) = slots::epoll(epoll).filter(is_polled) else { return kernel(timeout, 0) };
+    let is_kernels = || !epoll::has_accelerated(slot);
+    if let Some(result) = slot.stream.use_kernel(is_kernels, || kernel(timeout, 0)) {
+        return result;
+    }
     let signals = guard::signals();
     let mut wait: Option<Wait> = None;
     let mut kernel_ns = 0;

@@ -6,10 +6,11 @@ use std::ptr::null_mut;
 use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
 
 use crate::errno::{errno, fail};
-use crate::messages::{deliver, received_length, scatter};
-use crate::options::{SocketState, receive_timeout};
+use crate::messages::{deliver, parts, received_length, scatter};
+use crate::options::{SocketState, timeout as read_timeout};
 use crate::sleep::{EndsOn, Turn, Wait};
 use crate::socket::Datagram;
+use crate::stream_io::{self, Received};
 use crate::{guard, process, real, slots};
 
 /// Runs a receive on an accelerated socket: without waiting first, then until a datagram arrives.
@@ -88,7 +89,7 @@ fn await_candidate(fd: c_int) -> bool {
     if status < 0 || status & libc::O_NONBLOCK != 0 || guard::is_inside() {
         return true;
     }
-    let timeout = receive_timeout(fd);
+    let timeout = read_timeout(fd, libc::SO_RCVTIMEO);
     let milliseconds = timeout.map_or(-1, |timeout| timeout.as_micros().div_ceil(1_000) as c_int);
     let before = guard::signals().interrupts;
     loop {
@@ -118,6 +119,29 @@ pub(crate) unsafe extern "C" fn recvfrom(
     name: *mut sockaddr,
     name_length: *mut socklen_t,
 ) -> ssize_t {
+    if let Some(slot) = slots::stream(fd) {
+        let part = iovec { iov_base: buffer, iov_len: length };
+        // SAFETY: the program's arguments.
+        let received = unsafe {
+            stream_io::receive(fd, slot, flags, &[part], |flags| {
+                real::recvfrom(fd, buffer, length, flags, name, name_length)
+            })
+        };
+        return match received {
+            Received::Kernel(result) => result,
+            Received::Bypass(result) => {
+                // A stream has no sender's address.
+                // SAFETY: the program passes a valid place or null.
+                if let Some(name_length) = unsafe { name_length.as_mut() }
+                    && !name.is_null()
+                    && result >= 0
+                {
+                    *name_length = 0;
+                }
+                result
+            }
+        };
+    }
     let deliver = |datagram: &Datagram<'_>, _: &SocketState| {
         let part = iovec { iov_base: buffer, iov_len: length };
         // SAFETY: the program guarantees its buffers.
@@ -144,7 +168,7 @@ pub(crate) unsafe extern "C" fn recv(
     length: size_t,
     flags: c_int,
 ) -> ssize_t {
-    if !slots::is_socket_or_candidate(fd) {
+    if !slots::carries_data(fd) {
         // SAFETY: the program's arguments.
         return unsafe { real::recv(fd, buffer, length, flags) };
     }
@@ -156,7 +180,7 @@ pub(crate) unsafe extern "C" fn recv(
 /// As for read(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, length: size_t) -> ssize_t {
-    if !slots::is_socket_or_candidate(fd) || length == 0 {
+    if !slots::carries_data(fd) || length == 0 {
         // SAFETY: the program's arguments.
         return unsafe { real::read(fd, buffer, length) };
     }
@@ -168,7 +192,7 @@ pub(crate) unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, length: siz
 /// As for readv(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t {
-    if !slots::is_socket_or_candidate(fd) || count <= 0 {
+    if !slots::carries_data(fd) || count <= 0 {
         // SAFETY: the program's arguments.
         return unsafe { real::readv(fd, parts, count) };
     }
@@ -188,6 +212,23 @@ fn plain_message(parts: *mut iovec, count: usize) -> msghdr {
 /// As for recvmsg(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
+    if let Some(slot) = slots::stream(fd)
+        // SAFETY: the program passes a valid message or null.
+        && let Some(header) = unsafe { message.as_mut() }
+    {
+        // SAFETY: the program's arguments.
+        let received = unsafe {
+            let parts = parts(header.msg_iov, header.msg_iovlen);
+            stream_io::receive(fd, slot, flags, parts, |flags| real::recvmsg(fd, message, flags))
+        };
+        return match received {
+            Received::Kernel(result) => result,
+            Received::Bypass(result) => {
+                (header.msg_namelen, header.msg_controllen, header.msg_flags) = (0, 0, 0);
+                result
+            }
+        };
+    }
     let deliver = |datagram: &Datagram<'_>, state: &SocketState| {
         // SAFETY: the program guarantees its message.
         unsafe { deliver(&mut *message, flags, datagram, state) }
@@ -206,7 +247,7 @@ pub(crate) unsafe extern "C" fn recvmmsg(
     mut flags: c_int,
     timeout: *mut timespec,
 ) -> c_int {
-    if !slots::is_socket_or_candidate(fd) {
+    if !slots::carries_data(fd) {
         // SAFETY: the program's arguments.
         return unsafe { real::recvmmsg(fd, messages, count, flags, timeout) };
     }

@@ -8,7 +8,8 @@ use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 
 use crate::errno::{errno, set_errno};
 use crate::messages::{gather, parts};
-use crate::{addresses, guard, process, real, slots};
+use crate::stream_counters::Cause;
+use crate::{addresses, guard, process, real, slots, stream, stream_io};
 
 /// The longest payload of a UDP datagram over IPv6; the kernel reports longer ones.
 const LONGEST: usize = 65_527;
@@ -61,6 +62,15 @@ pub(crate) unsafe extern "C" fn sendto(
     name: *const sockaddr,
     name_length: socklen_t,
 ) -> ssize_t {
+    if let Some(slot) = slots::stream(fd) {
+        let part = iovec { iov_base: buffer.cast_mut(), iov_len: length };
+        // SAFETY: the program's arguments.
+        return unsafe {
+            stream_io::send(fd, slot, flags, &[part], || {
+                real::sendto(fd, buffer, length, flags, name, name_length)
+            })
+        };
+    }
     if slots::socket(fd).is_some() {
         let part = iovec { iov_base: buffer.cast_mut(), iov_len: length };
         // SAFETY: the program's arguments.
@@ -85,7 +95,7 @@ pub(crate) unsafe extern "C" fn send(
     length: size_t,
     flags: c_int,
 ) -> ssize_t {
-    if slots::socket(fd).is_none() {
+    if !slots::carries_data(fd) {
         // SAFETY: the program's arguments.
         return unsafe { real::send(fd, buffer, length, flags) };
     }
@@ -97,7 +107,7 @@ pub(crate) unsafe extern "C" fn send(
 /// As for write(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, length: size_t) -> ssize_t {
-    if slots::socket(fd).is_none() {
+    if !slots::carries_data(fd) {
         // SAFETY: the program's arguments.
         return unsafe { real::write(fd, buffer, length) };
     }
@@ -109,6 +119,13 @@ pub(crate) unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, length: 
 /// As for writev(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn writev(fd: c_int, list: *const iovec, count: c_int) -> ssize_t {
+    if let Some(slot) = slots::stream(fd).filter(|_| (1..=1_024).contains(&count)) {
+        // SAFETY: the program's arguments.
+        return unsafe {
+            let parts = parts(list, count as usize);
+            stream_io::send(fd, slot, 0, parts, || real::writev(fd, list, count))
+        };
+    }
     if slots::socket(fd).is_some() && (1..=1_024).contains(&count) {
         // SAFETY: the program's arguments.
         let sent = unsafe {
@@ -134,6 +151,17 @@ pub(crate) unsafe extern "C" fn sendmsg(
 ) -> ssize_t {
     // SAFETY: the program passes a valid message or null.
     if let Some(header) = unsafe { message.as_ref() } {
+        if let Some(slot) = slots::stream(fd) {
+            if header.msg_controllen > 0 && stream::leave(fd, Cause::Flag, "a control message") {
+                return -1;
+            }
+            // SAFETY: as above.
+            return unsafe {
+                let parts = parts(header.msg_iov, header.msg_iovlen);
+                let kernel = || real::sendmsg(fd, message, flags);
+                stream_io::send(fd, slot, flags, parts, kernel)
+            };
+        }
         if slots::socket(fd).is_some() && header.msg_controllen == 0 {
             // SAFETY: as above.
             let sent = unsafe {
@@ -190,7 +218,7 @@ pub(crate) unsafe extern "C" fn sendmmsg(
     count: u32,
     flags: c_int,
 ) -> c_int {
-    if slots::socket(fd).is_none() {
+    if !slots::carries_data(fd) {
         // SAFETY: the program's arguments.
         return unsafe { real::sendmmsg(fd, messages, count, flags) };
     }

@@ -7,7 +7,8 @@ use libc::{sockaddr, socklen_t};
 use crate::errno::{errno, set_errno};
 use crate::membership::{self, Change};
 use crate::options::SocketState;
-use crate::{guard, process, real, slots};
+use crate::stream_counters::Cause;
+use crate::{guard, process, real, slots, stream};
 
 /// Runs `then` inside the library after a successful call, and keeps `errno`.
 fn after(result: c_int, then: impl FnOnce()) -> c_int {
@@ -29,6 +30,7 @@ pub(crate) unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_i
     let fd = unsafe { real::socket(domain, kind, protocol) };
     // The descriptor's last owner may have closed it by a call that is not replaced.
     after(fd, || {
+        stream::discard(fd);
         process::forget(fd);
         process::expect_binding(fd, domain, kind);
     })
@@ -54,14 +56,27 @@ pub(crate) unsafe extern "C" fn connect(
     address: *const sockaddr,
     length: socklen_t,
 ) -> c_int {
+    if slots::stream(fd).is_some() {
+        // Only the kernel dissolves a connection.
+        after(0, || stream::hand_back(fd, Cause::Other));
+    }
     // SAFETY: the program's arguments.
-    after(unsafe { real::connect(fd, address, length) }, || process::adopt(fd))
+    let result = unsafe { real::connect(fd, address, length) };
+    if result == 0 || errno() == libc::EINPROGRESS {
+        let before = errno();
+        stream::connected(fd);
+        set_errno(before);
+    }
+    after(result, || process::adopt(fd))
 }
 
 /// # Safety
 /// As for shutdown(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
+    if slots::stream(fd).is_some() {
+        after(0, || stream::give_up(fd, Cause::Shutdown));
+    }
     // SAFETY: the call takes integers.
     let result = unsafe { real::shutdown(fd, how) };
     after(result, || process::hand_back(fd, "the program shuts it down"))
@@ -77,6 +92,10 @@ pub(crate) unsafe extern "C" fn setsockopt(
     value: *const c_void,
     length: socklen_t,
 ) -> c_int {
+    if slots::stream(fd).is_some() {
+        // SAFETY: the program's arguments.
+        return unsafe { super::streams::set_option(fd, level, name, value, length) };
+    }
     // SAFETY: the program's arguments.
     let result = unsafe { real::setsockopt(fd, level, name, value, length) };
     let Some(slot) = slots::socket(fd) else { return result };
@@ -106,6 +125,10 @@ pub(crate) unsafe extern "C" fn setsockopt(
 /// As for ioctl(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
+    if let Some(slot) = slots::stream(fd) {
+        // SAFETY: the program's arguments.
+        return unsafe { super::streams::control(fd, slot, request, argument) };
+    }
     // SAFETY: the program's arguments.
     let result = unsafe { real::ioctl(fd, request, argument) };
     let Some(slot) = slots::socket(fd) else { return result };
@@ -128,13 +151,16 @@ pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usi
 /// As for fcntl(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
-    if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) && slots::socket(fd).is_some() {
+    if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) && slots::carries_data(fd) {
         after(0, || process::share(fd, "the descriptor is duplicated"));
     }
     // SAFETY: the program's arguments.
     let result = unsafe { real::fcntl(fd, command, argument) };
     if command != libc::F_SETFL {
         return result;
+    }
+    if let Some(slot) = slots::stream(fd) {
+        return after(result, || super::streams::set_flags(fd, slot, argument as c_int));
     }
     let Some(slot) = slots::socket(fd) else { return result };
     after(result, || {

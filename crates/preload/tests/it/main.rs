@@ -8,4 +8,5 @@ mod semantics;
 mod sockperf;
 mod stress;
 mod support;
+mod tcp;
 mod tcp_programs;

@@ -1,11 +1,12 @@
 //! A TCP socket whose data bypass the kernel while its connection is taken over.
 
+mod adopted;
 mod wait;
 
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -20,6 +21,7 @@ use super::takeover::{self, TakeoverError};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, SharedState};
 use crate::watcher::FIRST_SOCKET_TOKEN;
+pub use adopted::{AdoptedTcp, TcpStatus};
 use wait::Watched;
 
 /// The size of a read while the connection is the kernel's.
@@ -31,6 +33,9 @@ const UNROUTABLE: [io::ErrorKind; 3] = [
     io::ErrorKind::HostUnreachable,
     io::ErrorKind::AddrNotAvailable,
 ];
+/// The time without a poll and without unread bytes after which an adopted connection is handed
+/// back.
+const IDLE: Duration = Duration::from_secs(10);
 
 /// Tokens of the watcher, apart from those of UDP sockets, which count up from the first.
 static TOKENS: AtomicU64 = AtomicU64::new(FIRST_SOCKET_TOKEN | 1 << 63);
@@ -54,12 +59,31 @@ pub struct TcpSocket {
 /// The state of a socket that the stack's thread shares.
 #[derive(Debug)]
 pub(super) struct SocketState {
-    stream: TcpStream,
+    descriptor: Descriptor,
     readiness: Arc<Readiness>,
-    /// The kernel's socket, the readiness and, while a thread may wait, the rings.
-    epoll: Epoll,
+    /// The kernel's socket, the readiness and, while a thread may wait, the rings. `None` if the
+    /// owner waits with descriptors of its own.
+    epoll: Option<Epoll>,
     token: u64,
     inner: Mutex<Inner>,
+}
+
+/// The kernel's socket.
+#[derive(Debug)]
+enum Descriptor {
+    Owned(TcpStream),
+    /// The caller keeps and closes it.
+    Adopted(BorrowedFd<'static>),
+}
+
+impl AsFd for Descriptor {
+    #[inline]
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Owned(stream) => stream.as_fd(),
+            Self::Adopted(fd) => *fd,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -155,7 +179,8 @@ impl TcpSocket {
             unroutable: None,
             error: None,
         };
-        let state = SocketState { stream, readiness, epoll, token, inner: Mutex::new(inner) };
+        let (descriptor, epoll) = (Descriptor::Owned(stream), Some(epoll));
+        let state = SocketState { descriptor, readiness, epoll, token, inner: Mutex::new(inner) };
         let buffer = vec![0; READ].into_boxed_slice();
         Ok(Self { owner: Arc::clone(owner), state: Arc::new(state), buffer })
     }
@@ -214,7 +239,7 @@ impl TcpSocket {
     /// As for [`hand_back`](Self::hand_back).
     pub fn into_stream(mut self) -> io::Result<TcpStream> {
         self.hand_back()?;
-        self.state.stream.try_clone()
+        self.kernel_socket().try_clone()
     }
 
     /// Passes what has arrived to `read`, in order, and returns the number of bytes: 0 at the end
@@ -266,10 +291,7 @@ impl TcpSocket {
     /// Receives over AF_XDP. Returns `true` if nothing is left, and `None` if the connection is the
     /// kernel's.
     #[inline]
-    fn receive_via_xdp<F: FnMut(&[u8])>(
-        &mut self,
-        reader: &mut Reader<F>,
-    ) -> io::Result<Option<bool>> {
+    fn receive_via_xdp(&mut self, reader: &mut impl Listener) -> io::Result<Option<bool>> {
         let mut inner = self.state.inner();
         let Some(bypass) = inner.bypass.as_deref_mut() else { return Ok(None) };
         let time = now();
@@ -326,35 +348,38 @@ impl TcpSocket {
     /// # Errors
     /// `WouldBlock` if the buffer is full; otherwise the kernel's.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut inner = self.state.inner();
-        if let Some(bypass) = inner.bypass.as_deref_mut() {
-            let time = now();
-            let mut count = bypass.queue(time, bytes);
-            if count == 0 && !bytes.is_empty() {
-                // Acknowledgments that have arrived make room.
-                let socket = self.state.kernel();
-                bypass.poll(&self.owner, socket, &self.state.readiness, time, &mut ())?;
-                count = bypass.queue(time, bytes);
-            }
-            bypass.transmit(&self.owner, time)?;
-            let (action, unread) =
-                (bypass.connection.poll_action(), bypass.connection.unread_length());
-            inner.polled_at = time;
-            if unread > 0 {
-                self.state.readiness.signal();
-            }
-            self.state.hand_back_if_due(&self.owner, &mut inner, action)?;
-            if count > 0 || bytes.is_empty() {
-                return Ok(count);
-            }
-            if inner.bypass.is_some() {
-                return Err(would_block());
-            }
+        match self.send_via_xdp(bytes)? {
+            Some(0) if !bytes.is_empty() => return Err(would_block()),
+            Some(count) => return Ok(count),
+            None => {}
         }
-        drop(inner);
         self.state.clear_retired();
         let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-        socket2::SockRef::from(&self.state.stream).send_with_flags(bytes, flags)
+        socket2::SockRef::from(&self.state.descriptor).send_with_flags(bytes, flags)
+    }
+
+    /// Sends over AF_XDP as many bytes as fit the send buffer. Returns their number, and `None` if
+    /// the connection is the kernel's.
+    #[inline]
+    fn send_via_xdp(&mut self, bytes: &[u8]) -> io::Result<Option<usize>> {
+        let mut inner = self.state.inner();
+        let Some(bypass) = inner.bypass.as_deref_mut() else { return Ok(None) };
+        let time = now();
+        let mut count = bypass.queue(time, bytes);
+        if count == 0 && !bytes.is_empty() {
+            // Acknowledgments that have arrived make room.
+            let socket = self.state.kernel();
+            bypass.poll(&self.owner, socket, &self.state.readiness, time, &mut ())?;
+            count = bypass.queue(time, bytes);
+        }
+        bypass.transmit(&self.owner, time)?;
+        let (action, unread) = (bypass.connection.poll_action(), bypass.connection.unread_length());
+        inner.polled_at = time;
+        if unread > 0 {
+            self.state.readiness.signal();
+        }
+        self.state.hand_back_if_due(&self.owner, &mut inner, action)?;
+        Ok((count > 0 || inner.bypass.is_some()).then_some(count))
     }
 
     /// Sends `length` bytes as one segment if that is possible at once: `fill` writes them in
@@ -417,7 +442,10 @@ impl TcpSocket {
     /// written to it while the connection bypasses the kernel.
     #[must_use]
     pub fn kernel_socket(&self) -> &TcpStream {
-        &self.state.stream
+        match &self.state.descriptor {
+            Descriptor::Owned(stream) => stream,
+            Descriptor::Adopted(_) => unreachable!("AdoptedTcp does not expose its TcpSocket"),
+        }
     }
 
     /// Returns the peer's address.
@@ -425,7 +453,7 @@ impl TcpSocket {
     /// # Errors
     /// The kernel's, if the connection is closed.
     pub fn peer_address(&self) -> io::Result<SocketAddr> {
-        self.state.stream.peer_addr()
+        self.kernel_socket().peer_addr()
     }
 }
 
@@ -435,18 +463,18 @@ impl SocketState {
     }
 
     fn kernel(&self) -> KernelSocket<'_> {
-        KernelSocket(self.stream.as_fd())
+        KernelSocket(self.descriptor.as_fd())
     }
 
     /// Reports data of the kernel's socket to the readiness.
     fn watch(&self, shared: &SharedState) -> io::Result<()> {
         let mut control_plane = shared.control_plane();
         control_plane.readiness_by_token.insert(self.token, Arc::clone(&self.readiness));
-        shared.event_source.add(self.stream.as_fd(), self.token)
+        shared.event_source.add(self.descriptor.as_fd(), self.token)
     }
 
     fn unwatch(&self, shared: &SharedState) {
-        shared.event_source.remove(self.stream.as_fd());
+        shared.event_source.remove(self.descriptor.as_fd());
         shared.control_plane().readiness_by_token.remove(&self.token);
     }
 
@@ -486,6 +514,15 @@ impl SocketState {
         shared.tcp.count(Count::HandedBack, 1);
         shared.tcp.count(cause.count(), 1);
         result
+    }
+
+    /// Returns the time without a poll after which the connection is handed back. The owner of an
+    /// adopted descriptor sleeps without polls while nothing arrives.
+    fn abandoned_after(&self, bypass: &Bypass, abandoned: Duration) -> Duration {
+        match self.descriptor {
+            Descriptor::Adopted(_) if bypass.connection.unread_length() == 0 => IDLE,
+            _ => abandoned,
+        }
     }
 
     /// Hands the connection back if it requests this. Without a route it continues, as a connection
@@ -560,7 +597,7 @@ impl SocketState {
         let _ = bypass.poll(shared, self.kernel(), &self.readiness, time, &mut ());
         let cause = match bypass.connection.poll_action() {
             Some(Action::HandBack(reason)) => Handback::Connection(reason),
-            None if since >= abandoned => Handback::Abandoned,
+            None if since >= self.abandoned_after(bypass, abandoned) => Handback::Abandoned,
             None => return self.signal_waiter(&inner),
         };
         self.hand_back_unasked(shared, &mut inner, cause);
@@ -581,7 +618,7 @@ impl Drop for TcpSocket {
 impl fmt::Debug for TcpSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TcpSocket")
-            .field("stream", &self.state.stream)
+            .field("kernel_socket", &self.state.descriptor)
             .field("bypassing", &self.is_bypassing())
             .finish_non_exhaustive()
     }

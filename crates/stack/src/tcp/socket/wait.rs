@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::{Inner, SocketState, TcpSocket};
 use crate::data_plane::Reader;
+use crate::readiness::Epoll;
 use crate::stack::SharedState;
 
 /// The token of the kernel's socket.
@@ -39,7 +40,7 @@ impl TcpSocket {
     pub fn wait(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
         self.set_spinning(false);
         let Self { state, owner, .. } = self;
-        state.epoll.wait_until(timeout, |events| {
+        state.epoll().wait_until(timeout, |events| {
             // The frames of other sockets are passed on: this may be the only thread woken.
             owner.distribute_frames(&mut owner.data_plane(), Reader::Any)?;
             let by_kernel = events.iter().any(|event| event.u64 == KERNEL);
@@ -75,6 +76,10 @@ impl TcpSocket {
 }
 
 impl SocketState {
+    fn epoll(&self) -> &Epoll {
+        self.epoll.as_ref().expect("only an adopted descriptor has none")
+    }
+
     fn may_have_input(&self, shared: &SharedState) -> bool {
         let inner = self.inner();
         let unread = |bypass: &super::Bypass| bypass.connection.unread_length() > 0;
@@ -86,18 +91,23 @@ impl SocketState {
 
     /// Adapts the watched descriptors after a takeover, a handback or a change of interest.
     pub(super) fn update_watched(&self, shared: &SharedState, inner: &mut Inner) -> io::Result<()> {
+        let Some(epoll) = &self.epoll else {
+            // The owner waits with descriptors of its own, and checks again.
+            self.readiness.wake();
+            return Ok(());
+        };
         let bypasses = inner.bypass.is_some();
         let watched = &mut inner.watched;
         let rings = bypasses && self.readiness.has_waiters();
         if rings != watched.rings {
-            self.epoll.watch(shared.data_plane().interface.sockets(), rings)?;
+            epoll.watch(shared.data_plane().interface.sockets(), rings)?;
             watched.rings = rings;
         }
         // While the connection bypasses the kernel, its socket accepts bytes at any time.
         let output = if watched.writable && !bypasses { libc::EPOLLOUT } else { 0 };
         let events = if watched.readable { INPUT | output } else { output };
         if events != watched.kernel_events {
-            self.epoll.modify(self.stream.as_fd(), events, KERNEL)?;
+            epoll.modify(self.descriptor.as_fd(), events, KERNEL)?;
             watched.kernel_events = events;
         }
         self.signal_waiter(inner);
@@ -126,6 +136,6 @@ impl SocketState {
 /// Readable when the connection is ready for the interest of its owner, unless the socket spins.
 impl AsFd for TcpSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.state.epoll.as_fd()
+        self.state.epoll().as_fd()
     }
 }

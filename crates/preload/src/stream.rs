@@ -1,0 +1,477 @@
+//! TCP connections: counted while the kernel has them, then taken over, and handed back.
+//!
+//! A connection that the program creates by connect(2) or accept(2) is *tracked*: its calls go to
+//! the kernel and are counted. After some messages each way, [`Stream`] takes it over when a
+//! receive has returned data. The descriptor stays the program's own.
+//!
+//! A thread marks a descriptor as used before each call of the kernel on it, and then checks that
+//! it is not taken over. A takeover marks it as taken over, and then checks that it is not used.
+//! One of both finds the other's mark.
+
+use std::collections::VecDeque;
+use std::ffi::c_int;
+use std::fmt;
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hairpin_stack::{AdoptedTcp, TakeoverError};
+
+use crate::addresses::{self, option};
+use crate::errno::{errno, set_errno};
+use crate::log::{self, Level};
+use crate::settings::settings;
+use crate::slots::{self, Slot};
+use crate::stream_counters::{Cause, Counter, add, count_handback};
+use crate::stream_options::StreamState;
+use crate::{clock, epoll, guard, process, sleep};
+
+/// The most takeovers of one connection per second.
+const TAKEOVERS_MAX: usize = 10;
+const SECOND_NS: u64 = 1_000_000_000;
+/// The most receives between two attempts, and if the connection was only busy.
+const DISTANCE_MAX: u32 = 4_096;
+const DISTANCE_BUSY: u32 = 16;
+/// The receives after a handback of bulk data or trouble until the next attempt.
+const DISTANCE_AFTER_TROUBLE: u32 = 64;
+
+/// `true` once the process ends: no connection is taken over any more.
+static EXITING: AtomicBool = AtomicBool::new(false);
+
+/// A descriptor's calls of the kernel, and its connection.
+#[derive(Debug, Default)]
+pub(crate) struct Tracking {
+    /// The threads in a call of the kernel on the descriptor; for an epoll instance, those that
+    /// wait for it.
+    users: AtomicU32,
+    is_bypassing: AtomicBool,
+    /// The messages through the kernel.
+    received: AtomicU32,
+    sent: AtomicU32,
+    /// The number of received messages at which a takeover is tried.
+    attempt_at: AtomicU32,
+    stream: Mutex<Option<Box<Stream>>>,
+}
+
+/// A connection that was taken over at least once.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) tcp: AdoptedTcp,
+    pub(crate) state: StreamState,
+    /// A send found no room: the next room is an edge.
+    pub(crate) is_blocked: bool,
+    /// The number of such edges.
+    edges: u32,
+    /// The bytes of a send in several parts.
+    pub(crate) scratch: Vec<u8>,
+    local: SocketAddr,
+    remote: SocketAddr,
+    /// The receives between two attempts.
+    distance: u32,
+    /// The times of the last takeovers.
+    takeovers: VecDeque<u64>,
+}
+
+/// The readiness of a connection that is taken over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ready {
+    /// The events, with the values of poll(2) and epoll(7).
+    pub(crate) events: i16,
+    /// A number that changes with each edge.
+    pub(crate) arrivals: u64,
+}
+
+impl Tracking {
+    pub(crate) fn stream(&self) -> MutexGuard<'_, Option<Box<Stream>>> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns `true` while the connection is taken over.
+    #[inline]
+    pub(crate) fn is_bypassing(&self) -> bool {
+        self.is_bypassing.load(Ordering::SeqCst)
+    }
+
+    /// Returns `true` if a thread is in a call of the kernel on the descriptor.
+    pub(crate) fn is_used(&self) -> bool {
+        self.users.load(Ordering::SeqCst) != 0
+    }
+
+    fn begin(&self) {
+        self.received.store(0, Ordering::Relaxed);
+        self.sent.store(0, Ordering::Relaxed);
+        self.attempt_at.store(settings().take_after, Ordering::Relaxed);
+    }
+
+    /// Marks the descriptor as used while `call` runs, unless `is_kernels` then returns `false`.
+    #[inline]
+    pub(crate) fn use_kernel<R>(
+        &self,
+        is_kernels: impl FnOnce() -> bool,
+        call: impl FnOnce() -> R,
+    ) -> Option<R> {
+        self.users.fetch_add(1, Ordering::SeqCst);
+        let result = is_kernels().then(call);
+        self.users.fetch_sub(1, Ordering::SeqCst);
+        result
+    }
+
+    /// Counts a message that the kernel has sent.
+    #[inline]
+    pub(crate) fn count_sent(&self, result: isize) {
+        if result > 0 {
+            self.sent.fetch_add(1, Ordering::Relaxed);
+            add(Counter::SentKernel, 1);
+            add(Counter::SentKernelBytes, result.unsigned_abs() as u64);
+        }
+    }
+
+    /// Counts a message that the kernel has received, and takes the connection over when it is
+    /// time.
+    #[inline]
+    pub(crate) fn count_received(&self, fd: c_int, slot: &'static Slot, result: isize) {
+        if result <= 0 {
+            return;
+        }
+        add(Counter::ReceivedKernel, 1);
+        add(Counter::ReceivedKernelBytes, result.unsigned_abs() as u64);
+        let received = self.received.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        if received >= self.attempt_at.load(Ordering::Relaxed)
+            && self.sent.load(Ordering::Relaxed) >= settings().take_after
+        {
+            take_over(fd, slot);
+        }
+    }
+}
+
+/// Calls `call` with all descriptors marked as used, unless one of them is accelerated.
+pub(crate) fn wait_in_kernel<R>(
+    fds: impl Iterator<Item = c_int> + Clone,
+    call: impl FnOnce() -> R,
+) -> Option<R> {
+    let is_marked =
+        |fd: &c_int| slots::find(*fd).is_some_and(|slot| slot.is_stream() || slot.is_epoll());
+    let marked: Vec<_> = fds.clone().filter(is_marked).filter_map(slots::find).collect();
+    marked.iter().for_each(|slot| {
+        slot.stream.users.fetch_add(1, Ordering::SeqCst);
+    });
+    let is_kernels = !fds.into_iter().any(slots::is_accelerated);
+    let result = is_kernels.then(call);
+    marked.iter().for_each(|slot| {
+        slot.stream.users.fetch_sub(1, Ordering::SeqCst);
+    });
+    result
+}
+
+/// Tracks a connection that this process has accepted, or has connected.
+pub(crate) fn track(fd: c_int) {
+    if settings().interfaces.is_empty() {
+        return;
+    }
+    // A child shares the connection, tracked or taken over.
+    process::watch_forks();
+    if let Some(slot) = slots::find_or_create(fd)
+        && slot.set_stream()
+    {
+        slot.stream.begin();
+    }
+}
+
+/// Tracks a socket whose connect(2) has succeeded or is in progress, if it is one of TCP.
+pub(crate) fn connected(fd: c_int) {
+    if !settings().interfaces.is_empty()
+        && slots::stream(fd).is_none()
+        && let Some(_inside) = guard::enter()
+        && is_tcp(fd)
+    {
+        track(fd);
+    }
+}
+
+fn is_tcp(fd: c_int) -> bool {
+    let is = |name, value| option(fd, libc::SOL_SOCKET, name) == Some(value);
+    is(libc::SO_TYPE, libc::SOCK_STREAM) && is(libc::SO_PROTOCOL, libc::IPPROTO_TCP)
+}
+
+/// Tries to take a connection over after a receive that has returned data.
+#[cold]
+fn take_over(fd: c_int, slot: &'static Slot) {
+    let Some(_inside) = guard::enter() else { return };
+    let before = errno();
+    let mut place = slot.stream.stream();
+    if slot.is_stream() && !slot.stream.is_bypassing() && !EXITING.load(Ordering::Relaxed) {
+        if place.is_none() {
+            *place = Stream::new(fd).map(Box::new);
+        }
+        let keeps = place.as_deref_mut().is_some_and(|stream| stream.take_over(fd, slot));
+        if !keeps {
+            *place = None;
+            slot.set_plain();
+        }
+    }
+    set_errno(before);
+}
+
+impl Stream {
+    /// Adopts a connection over one of the interfaces.
+    fn new(fd: c_int) -> Option<Self> {
+        if !is_tcp(fd) {
+            return None;
+        }
+        let (local, remote) = (addresses::local(fd)?, addresses::remote(fd)?);
+        let [from, to] = [local, remote].map(|address| address.ip().to_canonical());
+        if from.is_loopback() || from == to {
+            return None;
+        }
+        let stack =
+            process::open().iter().find(|stack| stack.has_address(from) && stack.routes_to(to))?;
+        // SAFETY: the value is dropped before the descriptor is closed, or discarded if the
+        // program has closed the descriptor by a call that is not replaced.
+        let descriptor = unsafe { BorrowedFd::borrow_raw(fd) };
+        Some(Self {
+            tcp: stack.adopt_tcp_descriptor(descriptor, sleep::wake_all),
+            state: StreamState::default(),
+            is_blocked: false,
+            edges: 0,
+            scratch: Vec::new(),
+            local,
+            remote,
+            distance: 1,
+            takeovers: VecDeque::with_capacity(TAKEOVERS_MAX),
+        })
+    }
+
+    /// Takes the connection over, or postpones the next attempt. Returns `false` if the connection
+    /// stays with the kernel for good.
+    fn take_over(&mut self, fd: c_int, slot: &Slot) -> bool {
+        let now = clock::now_ns();
+        let oldest = self.takeovers.front().copied().unwrap_or(0);
+        if self.takeovers.len() == TAKEOVERS_MAX && now - oldest < SECOND_NS {
+            return self.postpone(slot);
+        }
+        match StreamState::read(fd) {
+            Ok(state) => self.state = state,
+            Err(what) => {
+                add(Counter::Refused, 1);
+                log::line(Level::All, format_args!("{self} stays with the kernel: {what}"));
+                return self.postpone(slot);
+            }
+        }
+        slot.stream.is_bypassing.store(true, Ordering::SeqCst);
+        if slot.stream.is_used() || !epoll::suspend(fd) {
+            slot.stream.is_bypassing.store(false, Ordering::SeqCst);
+            add(Counter::Busy, 1);
+            return self.try_soon(slot);
+        }
+        let error = match self.tcp.take_over() {
+            Ok(()) => {
+                if self.takeovers.len() == TAKEOVERS_MAX {
+                    self.takeovers.pop_front();
+                }
+                self.takeovers.push_back(now);
+                self.distance = 1;
+                self.is_blocked = false;
+                add(Counter::TakenOver, 1);
+                add(Counter::Bypassing, 1);
+                log::line(Level::All, format_args!("{self} is taken over (descriptor {fd})"));
+                return true;
+            }
+            Err(error) => error,
+        };
+        slot.stream.is_bypassing.store(false, Ordering::SeqCst);
+        epoll::resume(fd);
+        match error {
+            TakeoverError::Busy => {
+                add(Counter::Busy, 1);
+                self.try_soon(slot)
+            }
+            TakeoverError::Full | TakeoverError::Path(_) => {
+                add(Counter::Refused, 1);
+                log::line(Level::All, format_args!("{self}: {error}"));
+                self.distance = self.distance.max(DISTANCE_AFTER_TROUBLE);
+                self.postpone(slot)
+            }
+            error => {
+                add(Counter::Refused, 1);
+                // A connection that is being closed is usual.
+                let is_usual = matches!(error, TakeoverError::State);
+                let level = if is_usual { Level::All } else { Level::Fallback };
+                log::line(level, format_args!("{self}: {error}"));
+                false
+            }
+        }
+    }
+
+    fn try_soon(&mut self, slot: &Slot) -> bool {
+        self.distance = self.distance.min(DISTANCE_BUSY / 2);
+        self.postpone(slot)
+    }
+
+    /// Doubles the number of receives until the next attempt.
+    fn postpone(&mut self, slot: &Slot) -> bool {
+        self.distance = (self.distance * 2).min(DISTANCE_MAX);
+        let received = slot.stream.received.load(Ordering::Relaxed);
+        slot.stream.attempt_at.store(received.saturating_add(self.distance), Ordering::Relaxed);
+        true
+    }
+
+    /// Returns what the connection is ready for; `None` after it was handed back.
+    fn ready(&mut self, fd: c_int, slot: &Slot) -> Option<Ready> {
+        let polled = self.tcp.poll();
+        let status = self.tcp.status().filter(|_| polled.is_ok());
+        let Some(status) = status else {
+            self.settle(fd, slot, polled.err());
+            return None;
+        };
+        let mut events = 0;
+        if status.unread > 0 {
+            events |= libc::POLLIN | libc::POLLRDNORM;
+        }
+        if status.is_writable() {
+            events |= libc::POLLOUT | libc::POLLWRNORM;
+            self.edges += u32::from(std::mem::take(&mut self.is_blocked));
+        }
+        let arrivals = u64::from(self.edges) << 32 | u64::from(status.received);
+        Some(Ready { events, arrivals })
+    }
+
+    /// Follows a handback by the connection itself, or one that an error requires.
+    #[cold]
+    pub(crate) fn settle(&mut self, fd: c_int, slot: &Slot, error: Option<std::io::Error>) {
+        if let Some(error) = error {
+            log::line(Level::Fallback, format_args!("{self}: {error}"));
+            // The kernel's socket reports the consequence.
+            let _ = self.tcp.hand_back();
+        }
+        let cause = Cause::from_reason(self.tcp.handback_reason());
+        if cause.is_trouble() {
+            self.distance = self.distance.max(DISTANCE_AFTER_TROUBLE);
+        }
+        self.finish(fd, slot, cause);
+    }
+
+    fn hand_back(&mut self, fd: c_int, slot: &Slot, cause: Cause) {
+        if let Err(error) = self.tcp.hand_back() {
+            log::line(Level::Fallback, format_args!("{self}: cannot hand back: {error}"));
+            if self.tcp.is_bypassing() {
+                // Without a route the connection continues, as one of the kernel does.
+                return;
+            }
+        }
+        self.finish(fd, slot, cause);
+    }
+
+    fn finish(&mut self, fd: c_int, slot: &Slot, cause: Cause) {
+        if !slot.stream.is_bypassing.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        epoll::resume(fd);
+        self.postpone(slot);
+        count_handback(cause, &*self);
+        sleep::wake_all();
+    }
+}
+
+/// Formats the addresses.
+impl fmt::Display for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {}", self.local, self.remote)
+    }
+}
+
+/// Polls a connection that is taken over, and returns what it is ready for.
+///
+/// The caller is inside the library.
+pub(crate) fn ready(fd: c_int, slot: &Slot) -> Option<Ready> {
+    if !slot.stream.is_bypassing() {
+        return None;
+    }
+    slot.stream.stream().as_deref_mut()?.ready(fd, slot)
+}
+
+/// Hands a connection back, if it is taken over. It may be taken over again.
+///
+/// The caller is inside the library.
+pub(crate) fn hand_back(fd: c_int, cause: Cause) {
+    let Some(slot) = slots::stream(fd).filter(|slot| slot.stream.is_bypassing()) else { return };
+    if let Some(stream) = slot.stream.stream().as_deref_mut() {
+        stream.hand_back(fd, slot, cause);
+    }
+}
+
+/// Hands a connection back, and leaves it to the kernel for good.
+///
+/// The caller is inside the library.
+pub(crate) fn give_up(fd: c_int, cause: Cause) {
+    let Some(slot) = slots::stream(fd) else { return };
+    let mut place = slot.stream.stream();
+    if let Some(stream) = place.as_deref_mut()
+        && slot.stream.is_bypassing()
+    {
+        stream.hand_back(fd, slot, cause);
+        stream.finish(fd, slot, cause);
+    }
+    *place = None;
+    slot.set_plain();
+}
+
+/// Hands all connections back, and leaves them to the kernel for good.
+///
+/// The caller is inside the library.
+pub(crate) fn give_up_all(cause: Cause) {
+    slots::for_each(|fd, slot| {
+        if slot.is_stream() {
+            give_up(fd, cause);
+        }
+    });
+}
+
+/// Forgets a connection whose descriptor now belongs to another file: the program has closed it by
+/// a call that is not replaced.
+pub(crate) fn discard(fd: c_int) {
+    let Some(slot) = slots::stream(fd) else { return };
+    let stream = slot.stream.stream().take();
+    slot.set_plain();
+    if let Some(stream) = stream {
+        if slot.stream.is_bypassing.swap(false, Ordering::SeqCst) {
+            count_handback(Cause::Closed, &stream);
+        }
+        stream.tcp.discard();
+    }
+}
+
+/// Hands a connection back before a call that only the kernel can do. Returns `true` if the call
+/// must fail with the `errno` that was set: the run is strict, or there is no route.
+pub(crate) fn leave(fd: c_int, cause: Cause, what: &str) -> bool {
+    let is_bypassing = slots::stream(fd).is_some_and(|slot| slot.stream.is_bypassing());
+    let Some(_inside) = guard::enter().filter(|_| is_bypassing) else { return false };
+    if settings().strict {
+        log::line(Level::Fallback, format_args!("strict: {what} is not supported"));
+        set_errno(libc::EOPNOTSUPP);
+        return true;
+    }
+    hand_back(fd, cause);
+    let is_unroutable = slots::stream(fd).is_some_and(|slot| slot.stream.is_bypassing());
+    if is_unroutable {
+        set_errno(libc::ENETUNREACH);
+    }
+    is_unroutable
+}
+
+/// Registers the handler that hands all connections back when the process exits.
+pub(crate) fn watch_exit() {
+    extern "C" fn on_exit() {
+        exit(Cause::Exit);
+    }
+    // SAFETY: the function exists as long as the process.
+    unsafe { libc::atexit(on_exit) };
+}
+
+/// Hands all connections back, and takes none over any more: the process ends.
+pub(crate) fn exit(cause: Cause) {
+    EXITING.store(true, Ordering::Relaxed);
+    if let Some(_inside) = guard::enter() {
+        give_up_all(cause);
+    }
+}

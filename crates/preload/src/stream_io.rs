@@ -1,0 +1,375 @@
+//! Receives and sends of TCP connections.
+
+use std::ffi::c_int;
+use std::io;
+use std::time::Duration;
+
+use libc::{iovec, msghdr};
+
+use crate::errno::fail;
+use crate::guard::{self, Signals};
+use crate::messages::gather;
+use crate::process;
+use crate::real;
+use crate::sleep::{EndsOn, Turn, Wait};
+use crate::slots::Slot;
+use crate::stream::{self, Stream};
+use crate::stream_counters::{Cause, Counter, add};
+
+/// The flags of a receive and of a send that a connection taken over implements.
+const RECEIVE_FLAGS: c_int = libc::MSG_DONTWAIT
+    | libc::MSG_NOSIGNAL
+    | libc::MSG_PEEK
+    | libc::MSG_WAITALL
+    | libc::MSG_TRUNC
+    | libc::MSG_CMSG_CLOEXEC
+    | libc::MSG_ERRQUEUE;
+const SEND_FLAGS: c_int =
+    libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_CONFIRM | libc::MSG_EOR;
+/// The longest send that is tried as one segment, written in place.
+const SEGMENT: usize = 2_048;
+/// The bytes of a send in several parts that are gathered at once.
+const GATHERED: usize = 64 << 10;
+
+/// The result of a receive.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Received {
+    /// The kernel's: it has filled in everything.
+    Kernel(isize),
+    /// Bytes that bypassed the kernel, or -1 and `errno`.
+    Bypass(isize),
+}
+
+/// Returns the total length of buffers.
+pub(crate) fn length(parts: &[iovec]) -> usize {
+    parts.iter().fold(0, |sum, part| sum.saturating_add(part.iov_len))
+}
+
+/// Returns the buffers after the first `done` bytes.
+fn rest(parts: &[iovec], mut done: usize) -> Vec<iovec> {
+    let mut left = Vec::with_capacity(parts.len());
+    for part in parts {
+        let skipped = done.min(part.iov_len);
+        done -= skipped;
+        if skipped < part.iov_len {
+            // SAFETY: within the buffer.
+            let iov_base = unsafe { part.iov_base.byte_add(skipped) };
+            left.push(iovec { iov_base, iov_len: part.iov_len - skipped });
+        }
+    }
+    left
+}
+
+fn message(parts: &mut [iovec]) -> msghdr {
+    // SAFETY: a header consists of integers and pointers, for which zero is a valid value.
+    let mut message: msghdr = unsafe { std::mem::zeroed() };
+    (message.msg_iov, message.msg_iovlen) = (parts.as_mut_ptr(), parts.len());
+    message
+}
+
+/// Copies bytes to the buffers from `at` on. Returns how many fit.
+///
+/// # Safety
+/// Each part is valid for writes of its length.
+unsafe fn scatter(bytes: &[u8], parts: &[iovec], mut at: usize) -> usize {
+    let mut done = 0;
+    for part in parts {
+        let skipped = at.min(part.iov_len);
+        at -= skipped;
+        let count = (part.iov_len - skipped).min(bytes.len() - done);
+        if count > 0 {
+            // SAFETY: the caller guarantees the part; the source has that many bytes.
+            unsafe {
+                let to = part.iov_base.byte_add(skipped).cast::<u8>();
+                std::ptr::copy_nonoverlapping(bytes[done..].as_ptr(), to, count);
+            }
+            done += count;
+        }
+    }
+    done
+}
+
+/// Receives from a tracked connection. `kernel` is the same call on the kernel's socket.
+///
+/// # Safety
+/// Each part is valid for writes of its length.
+pub(crate) unsafe fn receive(
+    fd: c_int,
+    slot: &'static Slot,
+    flags: c_int,
+    parts: &[iovec],
+    kernel: impl Fn(c_int) -> isize,
+) -> Received {
+    if guard::is_inside() || flags & libc::MSG_ERRQUEUE != 0 {
+        return Received::Kernel(kernel(flags));
+    }
+    let signals = guard::signals();
+    let total = length(parts);
+    let peeks = flags & libc::MSG_PEEK != 0;
+    let mut done = 0;
+    let mut wait = None;
+    loop {
+        if !slot.stream.is_bypassing() {
+            // A peek begins again.
+            let is_whole = done == 0 || peeks;
+            // SAFETY: the caller guarantees the buffers.
+            let left = || unsafe { receive_rest(fd, flags, parts, done) };
+            let call = || if is_whole { kernel(flags) } else { left() };
+            let is_kernels = || !slot.stream.is_bypassing();
+            let Some(result) = slot.stream.use_kernel(is_kernels, call) else { continue };
+            if !peeks {
+                count_bypass([Counter::ReceivedBypass, Counter::ReceivedBypassBytes], done);
+                slot.stream.count_received(fd, slot, result);
+            }
+            if is_whole {
+                return Received::Kernel(result);
+            }
+            return Received::Bypass(done as isize + result.max(0));
+        }
+        if flags & !RECEIVE_FLAGS != 0 {
+            if stream::leave(fd, Cause::Flag, "a flag of this receive") {
+                return Received::Bypass(-1);
+            }
+            continue;
+        }
+        let Some(inside) = guard::enter() else { continue };
+        let mut place = slot.stream.stream();
+        let Some(stream) = place.as_deref_mut() else { continue };
+        // SAFETY: the caller guarantees the buffers.
+        let received = unsafe { stream.receive(flags, parts, done) };
+        let (count, is_kernels) = stream.finish_call(fd, slot, received);
+        done = if peeks { count } else { done + count };
+        let state = stream.state;
+        drop(place);
+        drop(inside);
+        let is_complete = done > 0 && flags & libc::MSG_WAITALL == 0;
+        let is_nonblocking = state.nonblocking || flags & libc::MSG_DONTWAIT != 0;
+        if is_complete || done >= total || is_nonblocking && done > 0 {
+            if !peeks {
+                count_bypass([Counter::ReceivedBypass, Counter::ReceivedBypassBytes], done);
+            }
+            return Received::Bypass(done as isize);
+        }
+        if is_kernels {
+            continue;
+        }
+        if is_nonblocking {
+            return Received::Bypass(fail(libc::EAGAIN));
+        }
+        let wait = wait.get_or_insert_with(|| begin_wait(state.receive_timeout, signals));
+        let ended = pause(wait, fd, slot, libc::POLLIN);
+        if let Some(number) = ended {
+            return Received::Bypass(if done > 0 { done as isize } else { fail(number) });
+        }
+    }
+}
+
+/// Sends on a tracked connection. `kernel` is the same call on the kernel's socket.
+///
+/// # Safety
+/// Each part is valid for reads of its length.
+pub(crate) unsafe fn send(
+    fd: c_int,
+    slot: &'static Slot,
+    flags: c_int,
+    parts: &[iovec],
+    kernel: impl Fn() -> isize,
+) -> isize {
+    if guard::is_inside() {
+        return kernel();
+    }
+    let signals = guard::signals();
+    let total = length(parts);
+    let mut done = 0;
+    let mut wait = None;
+    loop {
+        if !slot.stream.is_bypassing() {
+            let call = || match done {
+                0 => kernel(),
+                // SAFETY: the caller guarantees the buffers.
+                _ => unsafe { send_rest(fd, flags, parts, done) },
+            };
+            let is_kernels = || !slot.stream.is_bypassing();
+            let Some(result) = slot.stream.use_kernel(is_kernels, call) else { continue };
+            count_bypass([Counter::SentBypass, Counter::SentBypassBytes], done);
+            slot.stream.count_sent(result);
+            return if done > 0 { done as isize + result.max(0) } else { result };
+        }
+        if flags & !SEND_FLAGS != 0 {
+            if stream::leave(fd, Cause::Flag, "a flag of this send") {
+                return -1;
+            }
+            continue;
+        }
+        let Some(inside) = guard::enter() else { continue };
+        let mut place = slot.stream.stream();
+        let Some(stream) = place.as_deref_mut() else { continue };
+        // SAFETY: the caller guarantees the buffers.
+        let sent = unsafe { stream.send(parts, done) };
+        let (count, is_kernels) = stream.finish_call(fd, slot, sent);
+        done += count;
+        stream.is_blocked = done < total;
+        let state = stream.state;
+        drop(place);
+        drop(inside);
+        let is_nonblocking = state.nonblocking || flags & libc::MSG_DONTWAIT != 0;
+        if done >= total || is_nonblocking && done > 0 {
+            count_bypass([Counter::SentBypass, Counter::SentBypassBytes], done);
+            return done as isize;
+        }
+        if is_kernels {
+            continue;
+        }
+        if is_nonblocking {
+            return fail(libc::EAGAIN);
+        }
+        let wait = wait.get_or_insert_with(|| begin_wait(state.send_timeout, signals));
+        if let Some(number) = pause(wait, fd, slot, libc::POLLOUT) {
+            return if done > 0 { done as isize } else { fail(number) };
+        }
+    }
+}
+
+/// Receives through the kernel what follows the first `done` bytes.
+///
+/// # Safety
+/// Each part is valid for writes of its length.
+#[cold]
+unsafe fn receive_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> isize {
+    let mut left = rest(parts, done);
+    let mut header = message(&mut left);
+    // SAFETY: the caller guarantees the buffers; the rest outlives the call.
+    unsafe { real::recvmsg(fd, &raw mut header, flags) }
+}
+
+/// Sends through the kernel what follows the first `done` bytes.
+///
+/// # Safety
+/// Each part is valid for reads of its length.
+#[cold]
+unsafe fn send_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> isize {
+    let mut left = rest(parts, done);
+    let header = message(&mut left);
+    // SAFETY: the caller guarantees the buffers; the rest outlives the call.
+    unsafe { real::sendmsg(fd, &raw const header, flags) }
+}
+
+fn begin_wait(timeout: Option<Duration>, signals: Signals) -> Wait {
+    let ends_on = if timeout.is_some() { EndsOn::TimedReceive } else { EndsOn::Interrupts };
+    Wait::new(timeout, ends_on, signals)
+}
+
+/// Counts a message of which this number of bytes has bypassed the kernel.
+#[inline]
+fn count_bypass([messages, bytes]: [Counter; 2], count: usize) {
+    if count > 0 {
+        add(messages, 1);
+        add(bytes, count as u64);
+    }
+}
+
+/// Waits for an event of a connection. Returns the `errno` of a call that ends without one.
+fn pause(wait: &mut Wait, fd: c_int, slot: &Slot, event: i16) -> Option<c_int> {
+    let mut fds = Vec::new();
+    if wait.may_sleep() {
+        // The kernel's socket reports late segments and the state after a handback.
+        fds.push(libc::pollfd { fd, events: event & libc::POLLIN, revents: 0 });
+    }
+    let check = || {
+        process::poll_stacks();
+        stream::ready(fd, slot).is_none_or(|ready| ready.events & event != 0)
+    };
+    match wait.turn(&mut fds, std::ptr::null(), check) {
+        Turn::Again => None,
+        Turn::TimedOut => Some(libc::EAGAIN),
+        Turn::Interrupted => Some(libc::EINTR),
+    }
+}
+
+impl Stream {
+    /// Ends a receive or send under the lock. Returns the number of bytes, and `true` if the
+    /// connection is the kernel's now.
+    #[inline]
+    fn finish_call(
+        &mut self,
+        fd: c_int,
+        slot: &Slot,
+        result: io::Result<Option<usize>>,
+    ) -> (usize, bool) {
+        let is_kernels = !self.tcp.is_bypassing() || result.is_err();
+        let (count, error) = match result {
+            Ok(count) => (count.unwrap_or(0), None),
+            Err(error) => (0, Some(error)),
+        };
+        if is_kernels {
+            self.settle(fd, slot, error);
+        }
+        (count, is_kernels)
+    }
+
+    /// Receives without waiting, into the buffers from `done` on. Returns the number of bytes, and
+    /// `None` if the connection is the kernel's.
+    ///
+    /// # Safety
+    /// Each part is valid for writes of its length.
+    #[inline]
+    unsafe fn receive(
+        &mut self,
+        flags: c_int,
+        parts: &[iovec],
+        done: usize,
+    ) -> io::Result<Option<usize>> {
+        if flags & libc::MSG_PEEK != 0 {
+            if !self.tcp.poll()? {
+                return Ok(None);
+            }
+            let mut at = 0;
+            // SAFETY: the caller's guarantee.
+            self.tcp.peek(|bytes| at += unsafe { scatter(bytes, parts, at) });
+            return Ok(Some(at));
+        }
+        let discards = flags & libc::MSG_TRUNC != 0;
+        let total = length(parts);
+        let mut at = done;
+        self.tcp.receive(|bytes| {
+            let count = match discards {
+                true => bytes.len().min(total - at),
+                // SAFETY: the caller's guarantee.
+                false => unsafe { scatter(bytes, parts, at) },
+            };
+            at += count;
+            count
+        })
+    }
+
+    /// Sends without waiting what follows the first `done` bytes. Returns the number of bytes, and
+    /// `None` if the connection is the kernel's.
+    ///
+    /// # Safety
+    /// Each part is valid for reads of its length.
+    #[inline]
+    unsafe fn send(&mut self, parts: &[iovec], done: usize) -> io::Result<Option<usize>> {
+        let total = length(parts);
+        // SAFETY: the caller's guarantee.
+        let fill = |payload: &mut [u8]| unsafe { gather(parts, payload) };
+        if done == 0 && (1..=SEGMENT).contains(&total) && self.tcp.transmit(total, fill)? {
+            return Ok(Some(total));
+        }
+        if let [part] = parts {
+            let count = part.iov_len - done;
+            if count == 0 {
+                return self.tcp.send(&[]);
+            }
+            // SAFETY: the caller's guarantee; within the part.
+            let bytes = unsafe {
+                std::slice::from_raw_parts(part.iov_base.byte_add(done).cast::<u8>(), count)
+            };
+            return self.tcp.send(bytes);
+        }
+        let left = rest(parts, done);
+        self.scratch.resize((total - done).min(GATHERED), 0);
+        // SAFETY: the caller's guarantee.
+        unsafe { gather(&left, &mut self.scratch) };
+        self.tcp.send(&self.scratch)
+    }
+}
