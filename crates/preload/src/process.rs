@@ -284,13 +284,16 @@ pub(crate) enum Kept {
     Part,
 }
 
-/// Returns all sockets that `is_shared` selects, with one wait for the filters.
+/// Returns all sockets and connections that `is_shared` selects, with one wait for the filters.
 ///
 /// The caller is inside the library.
 pub(crate) fn share_all(reason: &str, is_shared: impl Fn(c_int) -> bool, kept: Kept) {
     let mut ended = false;
     let mut shared = Vec::new();
     slots::for_each(|fd, slot| {
+        if slot.is_stream() && is_shared(fd) {
+            stream::give_up(fd, Cause::from_text(reason));
+        }
         if slot.is_socket()
             && is_shared(fd)
             && let Some(socket) = slot.socket().as_deref_mut()
@@ -371,14 +374,12 @@ pub(crate) fn before_exec(is_last: bool) {
         let flags = unsafe { real::fcntl(fd, libc::F_GETFD, 0) };
         flags >= 0 && flags & libc::FD_CLOEXEC == 0
     };
-    slots::for_each(|fd, slot| {
-        // With this process end also those that the kernel closes: their unsent bytes are here.
-        if slot.is_stream() && (is_last || stays_open(fd)) {
-            stream::give_up(fd, Cause::Exec);
-        }
-    });
+    if is_last {
+        // Also those that the kernel closes: their unsent bytes are here.
+        stream::give_up_all(Cause::Exec);
+    }
     let kept = if is_last { Kept::Part } else { Kept::Whole };
-    share_all("another program is executed", stays_open, kept);
+    share_all("the process runs another program", stays_open, kept);
 }
 
 /// The child has no stack and no socket of the parent. It opens its own when it binds a socket.

@@ -27,8 +27,8 @@ const SET_ID: u32 = 0o6000;
 /// is accelerated when the program binds or connects it and its address is on one of the
 /// interfaces. A TCP connection is taken over from the kernel after a few messages each way, and
 /// handed back when the program or the peer needs the kernel. Everything else stays with the
-/// kernel. If acceleration is not possible, one line
-/// names the cause and the program runs without it.
+/// kernel. If acceleration is not possible, one line names the cause and the program runs without
+/// it.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct RunCommandArgs {
     /// An interface to accelerate; may be given several times [default: all except loopback]
@@ -48,6 +48,7 @@ pub(crate) struct RunCommandArgs {
     /// [default: such sockets return to the kernel]
     #[arg(long)]
     timestamps: bool,
+
     /// Take a TCP connection over after N messages each way
     #[arg(long, value_name = "N", default_value_t = 4)]
     take_after: u32,
