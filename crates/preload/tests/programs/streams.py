@@ -196,16 +196,15 @@ class Scenario:
             sent = 0
             poller = select.poll()
             poller.register(connection, select.POLLOUT)
-            blocked = 0
             while sent < len(data):
                 try:
                     sent += connection.send(data[sent : sent + 300_000])
                 except BlockingIOError:
-                    blocked += 1
                     assert poller.poll(10_000)
             connection.setblocking(True)
             answer = read_exactly(connection, 32)
-            return blocked > 0, answer == hashlib.sha256(data).digest()
+            # The kernel may buffer everything.
+            return answer == hashlib.sha256(data).digest()
 
     def timeouts(self):
         with self.connect() as connection:
