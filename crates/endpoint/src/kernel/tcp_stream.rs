@@ -37,10 +37,11 @@ pub(crate) struct KernelTcpStream {
 impl KernelTcpStream {
     /// Starts connecting.
     pub(crate) fn connect(remote: SocketAddrV4, options: TcpOptions) -> io::Result<Self> {
-        let socket = start_connect(remote, options)?;
+        let (socket, is_complete) = start_connect(remote, options)?;
         let mut stream = Self::new(socket, remote, options)?;
-        // The connection may be established immediately.
-        stream.finish_connect()?;
+        if is_complete {
+            stream.finish_connect()?;
+        }
         Ok(stream)
     }
 
@@ -149,11 +150,14 @@ impl KernelTcpStream {
     }
 }
 
-/// Opens a socket that connects.
+/// Opens a socket that connects. Returns `true` with it if the attempt is complete.
 ///
 /// # Errors
 /// The kernel's errors, with the address, if they are known immediately.
-pub(crate) fn start_connect(remote: SocketAddrV4, options: TcpOptions) -> io::Result<Socket> {
+pub(crate) fn start_connect(
+    remote: SocketAddrV4,
+    options: TcpOptions,
+) -> io::Result<(Socket, bool)> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     if let Some(local) = options.local {
         socket.set_reuse_address(true)?;
@@ -161,10 +165,12 @@ pub(crate) fn start_connect(remote: SocketAddrV4, options: TcpOptions) -> io::Re
     }
     set_options(&socket, options)?;
     match socket.connect(&remote.into()) {
-        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
-        outcome => outcome.context(format_args!("connect to {remote}"))?,
+        Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => Ok((socket, false)),
+        outcome => {
+            outcome.context(format_args!("connect to {remote}"))?;
+            Ok((socket, true))
+        }
     }
-    Ok(socket)
 }
 
 pub(crate) fn set_options(socket: &Socket, options: TcpOptions) -> io::Result<()> {

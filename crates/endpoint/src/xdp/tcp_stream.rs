@@ -55,9 +55,11 @@ impl XdpTcpStream {
         remote: SocketAddrV4,
         options: TcpOptions,
     ) -> io::Result<Self> {
-        let socket = start_connect(remote, options)?;
+        let (socket, is_complete) = start_connect(remote, options)?;
         let mut stream = Self::new(stack, socket, remote, options)?;
-        stream.finish_connect()?;
+        if is_complete {
+            stream.finish_connect()?;
+        }
         Ok(stream)
     }
 
