@@ -31,12 +31,14 @@ const ALONE: &[Alone] = &[
             "bench::",
             "bench_feed::",
             "bench_order::",
+            "bench_sockets::",
             "exchange_and_trader::",
             "ping::",
             "ping_raw::",
             "t2t::",
             "two_hosts::",
             "xdp::",
+            "xdp_tcp::",
         ],
         reason: "benchmarks with two processes, each pinned to a core, one of them spinning",
     },
@@ -49,6 +51,7 @@ const ALONE: &[Alone] = &[
 
 /// The longest of the programs that run side by side, so that none of them is left for the end.
 const SLOWEST: &[&str] = &[
+    "hairpin-preload tests/it",
     "hairpin-stack tests/it",
     "hairpin-cli tests/it",
     "hairpin-cli tests/feed_simulation",

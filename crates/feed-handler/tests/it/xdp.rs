@@ -169,7 +169,7 @@ fn exchange_publishes_with_kernel_bypass() {
             snapshots: pair(4),
             order_snapshots: None,
         };
-        let gateway = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+        let gateway = SocketAddrV4::new(here.address(), 0);
         let transport = xdp_transport(here);
         let settings = ExchangeSettings {
             market: SimulatedMarketSettings::default(),

@@ -79,7 +79,7 @@ fn invalid_arguments_exit_with_status_2() {
         &["t2t", "--rounds", "0"],
         &["bench"],
         &["bench", "--report", "t2t"],
-        &["bench", "sockets"],
+        &["bench", "nothing"],
         &["bench", "t2t", "--interval-us", "0"],
         &["bench", "t2t", "--from", "file", "--quick"],
         &["t2t-exchange"],
