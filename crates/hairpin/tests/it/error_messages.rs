@@ -86,7 +86,7 @@ fn invalid_arguments_exit_with_status_2() {
         &["t2t-trader", "--control", "x"],
         &["exchange", "surplus"],
         &["exchange", "--feed", "multicast,tcp"],
-        &["exchange", "--traders", "0"],
+        &["exchange", "--traders", "x"],
         &["exchange", "--traders", "17"],
         &["exchange", "--rounds", "0"],
         &["exchange", "--samples", "0"],
