@@ -345,8 +345,9 @@ fn killed_process_leaves_no_counters() {
     let mut everything = Watch::start(&["--watch", "0.05", "--name", "run.rounds"]);
     let mut one = Watch::start(&[&id.to_string(), "--watch", "0.05", "--name", "run.rounds"]);
     for watch in [&mut everything, &mut one] {
-        let args = watch.line().unwrap();
-        assert!(args.contains(&format!("Z {id} exchange run.rounds")), "{args}");
+        // Exchanges of other tests may run on this host.
+        let expected = format!("Z {id} exchange run.rounds");
+        assert!((0..100).any(|_| watch.line().unwrap().contains(&expected)), "{expected}");
         assert!(
             !has_open_counters(watch.child.id()),
             "only the writer may keep a counter page open"
