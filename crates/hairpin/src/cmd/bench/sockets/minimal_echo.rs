@@ -42,11 +42,15 @@ pub(super) fn round(context: &BenchContext<'_>, case: &SocketsCase) -> Result<(R
             pin(context.cores.exchange)?;
             echo_until(&mut server, &stop)
         });
-        let measured = pin(context.cores.trader).and_then(|()| {
+        // Threads that this one starts later would inherit its core.
+        let measured = scope.spawn(|| {
+            pin(context.cores.trader)?;
             let total = case.load.warm_up + case.load.samples;
             measure(&mut client, length, case.load.warm_up, total)
         });
+        let measured = measured.join();
         stop.store(true, Ordering::Relaxed);
+        let measured = measured.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         echo.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         measured
     })
