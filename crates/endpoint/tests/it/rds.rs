@@ -27,14 +27,23 @@ fn address(socket: &RdsSocket) -> SocketAddr {
 /// Runs both sockets until `is_done` returns `true`, at most 20 s.
 fn run_until(
     sockets: &mut [&mut RdsSocket],
+    on: impl FnMut(usize, SocketAddr, &[u8]),
+    is_done: impl FnMut(&mut [&mut RdsSocket]) -> bool,
+) {
+    run_with_clock(&mut now, sockets, on, is_done);
+}
+
+fn run_with_clock(
+    clock: &mut impl FnMut() -> Instant,
+    sockets: &mut [&mut RdsSocket],
     mut on: impl FnMut(usize, SocketAddr, &[u8]),
     mut is_done: impl FnMut(&mut [&mut RdsSocket]) -> bool,
 ) {
     let until = now() + Duration::from_secs(20);
     loop {
         for (index, socket) in sockets.iter_mut().enumerate() {
-            socket.handle_timeout(now()).unwrap();
-            socket.receive(now(), 8, |message| on(index, message.source, message.bytes)).unwrap();
+            socket.handle_timeout(clock()).unwrap();
+            socket.receive(clock(), 8, |message| on(index, message.source, message.bytes)).unwrap();
         }
         if is_done(sockets) {
             return;
@@ -161,32 +170,31 @@ fn unbound_port_is_undeliverable_and_a_later_socket_is_reached() {
 
 #[test]
 fn restarted_peer_is_reported_and_reached_at_once() {
+    // No packet is sent again because the machine is busy.
+    let mut time = now();
+    let mut clock = || {
+        time = time + Duration::from_micros(1);
+        time
+    };
     let mut a = bound("127.0.0.1:0");
     let mut b = bound("127.0.0.1:0");
     let to = address(&b);
     for generation in 0..20_u8 {
+        a.send(clock(), to, 1, |bytes| bytes[0] = generation).unwrap();
         let mut received = Vec::new();
-        let before = a.counters().messages_dropped;
-        let mut sent = 0;
-        while received.is_empty() {
-            sent += 1;
-            a.send(now(), to, 1, |bytes| bytes[0] = generation).unwrap();
-            run_until(
-                &mut [&mut a, &mut b],
-                |_, _, bytes| received.extend_from_slice(bytes),
-                |sockets| sockets[0].is_acknowledged(),
-            );
-            // A packet that was sent twice before the answer may have reached the old socket.
-            let dropped = a.counters().messages_dropped - before;
-            assert_eq!(received.len() as u64 + dropped, sent, "lost without a count");
-        }
+        run_with_clock(
+            &mut clock,
+            &mut [&mut a, &mut b],
+            |_, _, bytes| received.extend_from_slice(bytes),
+            |sockets| sockets[0].is_acknowledged(),
+        );
         assert_eq!(received, [generation]);
         let restarts = std::iter::from_fn(|| a.poll_event())
             .filter(|event| *event == Event::PeerRestarted(to))
             .count();
         assert_eq!(restarts, usize::from(generation > 0));
-        drop(std::mem::replace(&mut b, RdsSocket::new(now(), RdsOptions::default())));
-        b.bind(now(), &RdsTransport::Kernel, to).unwrap();
+        drop(std::mem::replace(&mut b, RdsSocket::new(clock(), RdsOptions::default())));
+        b.bind(clock(), &RdsTransport::Kernel, to).unwrap();
     }
 }
 
