@@ -105,14 +105,16 @@ fn set_kernel_events(epoll: c_int, fd: c_int, events: u32, data: u64) -> bool {
 
 /// Calls `on` with every instance that has the member.
 fn for_each_with(fd: c_int, mut on: impl FnMut(c_int, &'static Slot, &mut Member)) {
-    slots::for_each(|epoll, slot| {
-        if slot.is_epoll()
+    let Some(slot) = slots::find(fd) else { return };
+    let instances = slot.instances().clone();
+    for epoll in instances {
+        if let Some(slot) = slots::epoll(epoll)
             && let Some(set) = slot.epoll().as_deref_mut()
             && let Some(member) = set.members.iter_mut().find(|member| member.fd == fd)
         {
             on(epoll, slot, member);
         }
-    });
+    }
 }
 
 /// Stops the kernel from reporting a connection that is taken over. Returns `false`, and changes
