@@ -173,7 +173,7 @@ fn restarted_peer_is_reported_and_reached_at_once() {
     // No packet is sent again because the machine is busy.
     let mut time = now();
     let mut clock = || {
-        time = time + Duration::from_micros(1);
+        time += Duration::from_micros(1);
         time
     };
     let mut a = bound("127.0.0.1:0");
