@@ -59,8 +59,9 @@ fn hairpin() -> Command {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     let path = PATH.get_or_init(|| {
         let folder = Path::new(env!("CARGO_BIN_EXE_best_prices")).parent().unwrap();
-        if std::env::var_os("HAIRPIN_EXAMPLES").is_some() {
-            return folder.join("hairpin");
+        let command = folder.join("hairpin");
+        if std::env::var_os("HAIRPIN_EXAMPLES").is_some() && command.exists() {
+            return command;
         }
         let mut build = Command::new(env!("CARGO"));
         build.args(["build", "--quiet", "--bin", "hairpin"]).current_dir(workspace());
@@ -69,7 +70,7 @@ fn hairpin() -> Command {
         }
         build.env("CARGO_TARGET_DIR", folder.parent().unwrap());
         assert!(build.status().unwrap().success());
-        folder.join("hairpin")
+        command
     });
     let mut command = Command::new(path);
     command.env_remove("HAIRPIN_SECRET_KEY");
