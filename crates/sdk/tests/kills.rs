@@ -2,7 +2,7 @@
 //! again with the same command.
 //!
 //! Every order is accounted for, each fill counts once in the position, no ClOrdID repeats, and the
-//! session keeps its UUID. `HAIRPIN_SDK_KILLS` sets the number of kills, 25 by default.
+//! session keeps its UUID. `HAIRPIN_TEST_SCALE` multiplies the number of kills.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod support;
@@ -21,10 +21,10 @@ use hairpin_exchange::{ConnectionId, GatewayFaults, Listener, OrderId as Exchang
 use hairpin_mapped::{Direction, Journal};
 use hairpin_netsim::Random;
 use hairpin_sbe::MessageHeader;
+use hairpin_testbed::scaled;
 use hairpin_time::Duration as Nanos;
 use support::Venue;
 
-const KILLS: &str = "HAIRPIN_SDK_KILLS";
 const FOLDER: &str = "HAIRPIN_SDK_FOLDER";
 const FINAL: &str = "HAIRPIN_SDK_FINAL";
 /// The time limit of the whole last run, and of the start of each run.
@@ -178,7 +178,7 @@ impl Drop for Run {
 
 #[test]
 fn killed_program_accounts_for_every_order() {
-    let kills = std::env::var(KILLS).map_or(25, |kills| kills.parse().unwrap());
+    let kills = scaled(25);
     let mut venue = Venue::open("folder = \"journal\"");
     let faults = GatewayFaults {
         seed: 7,

@@ -102,11 +102,17 @@ fn python(accelerated: bool, arguments: &[&str]) -> Command {
     command
 }
 
+/// Starts the server of `streams.py`.
+fn stream_server(host: &Host, address: &str, accelerated: bool) -> Running {
+    let server = python(accelerated, &[&program("streams.py"), "server", address]);
+    let server = Running(host.spawn(server, &[]).unwrap());
+    pause(500);
+    server
+}
+
 /// Runs the scenarios of `streams.py` against its own server on the other host.
 fn run_scenarios(hosts: [&Host; 2], address: &str, accelerated: [bool; 2]) -> String {
-    let server = python(accelerated[0], &[&program("streams.py"), "server", address]);
-    let server = Running(hosts[0].spawn(server, &[]).unwrap());
-    pause(500);
+    let server = stream_server(hosts[0], address, accelerated[0]);
     let client = python(accelerated[1], &[&program("streams.py"), "client", address]);
     let client = output(hosts[1], client);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -146,9 +152,7 @@ fn exit_after_a_send_delivers_all_bytes() {
     let testbed = testbed(1);
     let [server_host, client_host] = testbed.hosts();
     let (address, script) = (server_host.address().to_string(), program("streams.py"));
-    let server = python(false, &[&script, "server", &address]);
-    let server = Running(server_host.spawn(server, &[]).unwrap());
-    pause(500);
+    let server = stream_server(server_host, &address, false);
     for (length, how) in [("1000", "exit"), ("10000000", "exit"), ("10000000", "_exit")] {
         let run = |arguments: &[&str], accelerated| {
             let output = output(client_host, python(accelerated, arguments));
@@ -175,9 +179,7 @@ fn strict_run_rejects_what_only_the_kernel_can_do() {
     let testbed = testbed(1);
     let [server_host, client_host] = testbed.hosts();
     let (address, script) = (server_host.address().to_string(), program("streams.py"));
-    let server = python(false, &[&script, "server", &address]);
-    let server = Running(server_host.spawn(server, &[]).unwrap());
-    pause(500);
+    let server = stream_server(server_host, &address, false);
     let mut client = python(true, &[&script, "strict", &address]);
     client.env("HAIRPIN_STRICT", "1");
     let client = output(client_host, client);

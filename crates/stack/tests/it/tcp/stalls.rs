@@ -13,7 +13,8 @@ use crate::support::{MODES, Random, TIMEOUT, eventually, stack};
 
 /// The most bytes in flight in each direction: less than the window and than bulk transfer.
 const IN_FLIGHT_MAX: u64 = 40_000;
-/// The longest time of one turn that is counted: the process was stopped in a longer one.
+/// The longest time that is counted of a turn without takeover and handback: the process was stopped
+/// in a longer one.
 const TURN_MAX: Duration = Duration::from_millis(60);
 
 /// The state that both threads share, by end.
@@ -67,6 +68,7 @@ fn run(
     let (mut stalls, mut last, mut turn) = (Stalls::default(), Instant::now(), Instant::now());
     loop {
         let stopped = shared.stopped.load(SeqCst);
+        let mut has_transition = false;
         shared.quiet[end].store(wanted && !stopped, SeqCst);
         if stopped {
             shared.ended[end].store(true, SeqCst);
@@ -74,9 +76,11 @@ fn run(
                 return (stalls, socket);
             }
         } else if wanted {
+            has_transition = true;
             wanted = host.run(|| socket.take_over()).unwrap().is_err();
         } else if random.below(40) == 0 {
             if socket.is_bypassing() {
+                has_transition = true;
                 socket.hand_back().unwrap();
                 let count = shared.handbacks.fetch_add(1, SeqCst) + 1;
                 shared.stopped.store(count >= cycles, SeqCst);
@@ -93,7 +97,7 @@ fn run(
         pull_from(&mut socket, &mut received);
         shared.received[1 - end].store(received, SeqCst);
         let time = Instant::now();
-        if time - turn > TURN_MAX {
+        if time - turn > TURN_MAX && !has_transition {
             last += time - turn;
         }
         turn = time;
