@@ -74,6 +74,13 @@ impl<'a> Context<'a> {
         id.ok_or_else(|| Error::UnknownSymbol(symbol.to_owned()))
     }
 
+    /// Returns the symbol of an instrument: of `[instruments]` in order.toml, or of its definition;
+    /// empty if unknown.
+    #[must_use]
+    pub fn symbol(&self, id: SecurityId) -> &'a str {
+        self.names.symbol(id)
+    }
+
     /// Sends a limit order to buy, for the day. Returns its ClOrdID (11).
     ///
     /// # Errors

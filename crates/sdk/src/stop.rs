@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use signal_hook::consts::{SIGINT, SIGTERM};
+
 /// A handle that stops a run from any thread.
 #[derive(Debug, Clone, Default)]
 pub struct StopHandle(pub(crate) Arc<AtomicBool>);
@@ -12,6 +14,20 @@ impl StopHandle {
     /// reads the request within 100 ms.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Requests the end of the run on SIGINT and SIGTERM, as
+    /// [`Trader::stop_on_signals`](crate::Trader::stop_on_signals) does.
+    ///
+    /// # Errors
+    /// The errors of `sigaction(2)`.
+    pub fn stop_on_signals(&self) -> crate::Result<()> {
+        for signal in [SIGINT, SIGTERM] {
+            let flag = || Arc::clone(&self.0);
+            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, flag())?;
+            signal_hook::flag::register(signal, flag())?;
+        }
+        Ok(())
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

@@ -7,7 +7,6 @@ use hairpin_host::Clock;
 use hairpin_order_entry::{NotAppliedAnswer, SecurityId, State as SessionState};
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Instant, Now};
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::adapters::{FeedAdapter, SessionAdapter};
 use crate::builder::cache_path;
@@ -131,11 +130,19 @@ impl Trader {
     /// # Errors
     /// [`Error`]: rejected credentials, used-up attempts to connect, failed system calls.
     pub fn run(mut self, strategy: &mut impl Strategy) -> Result<()> {
-        if let Some(core) = self.parts.core {
-            hairpin_host::pin(core).map_err(|error| Error::Core(error.to_string()))?;
-        }
+        self.pin()?;
         while self.turn(strategy)? {}
-        self.save_caches()
+        self.save_definition_caches()
+    }
+
+    /// Pins the calling thread to the core of [`Builder::core`], if there is one. [`run`](Self::run)
+    /// does this first.
+    ///
+    /// # Errors
+    /// [`Error::Core`].
+    pub fn pin(&self) -> Result<()> {
+        let Some(core) = self.parts.core else { return Ok(()) };
+        hairpin_host::pin(core).map_err(|error| Error::Core(error.to_string()))
     }
 
     /// Runs one iteration, for callers with their own loop: waits at most 100 ms, processes what
@@ -174,11 +181,7 @@ impl Trader {
     /// # Errors
     /// The errors of `sigaction(2)`.
     pub fn stop_on_signals(self) -> Result<Self> {
-        for signal in [SIGINT, SIGTERM] {
-            let flag = || std::sync::Arc::clone(&self.stop.0);
-            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, flag())?;
-            signal_hook::flag::register(signal, flag())?;
-        }
+        self.stop.stop_on_signals()?;
         Ok(self)
     }
 
@@ -371,7 +374,12 @@ impl Trader {
         Ok(())
     }
 
-    fn save_caches(&mut self) -> Result<()> {
+    /// Saves the definitions in the folder of [`Builder::definition_cache`], if there is one.
+    /// [`run`](Self::run) does this at its end.
+    ///
+    /// # Errors
+    /// [`Error::Cache`].
+    pub fn save_definition_caches(&mut self) -> Result<()> {
         let Some(folder) = &self.parts.caches else { return Ok(()) };
         let now = self.parts.clock.now().utc;
         for (channel, feed) in self.parts.channels.iter().zip(&mut self.parts.feeds) {
@@ -390,6 +398,12 @@ macro_rules! facade {
         impl From<Trader> for $name {
             fn from(trader: Trader) -> Self {
                 Self(trader)
+            }
+        }
+
+        impl From<$name> for Trader {
+            fn from(part: $name) -> Self {
+                part.0
             }
         }
 
