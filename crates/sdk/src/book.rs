@@ -86,7 +86,8 @@ impl<'a> Book<'a> {
     /// Returns a level of one side; 0 is the best.
     #[must_use]
     pub fn level(&self, side: Side, number: usize) -> Option<Level> {
-        self.book.level(side.book(), number).map(Level::from)
+        // CME's numbers begin with 1.
+        self.book.level(side.book(), number.saturating_add(1)).map(Level::from)
     }
 
     /// Returns the best bid as text: `12 x 4500.25`, or `-` without a bid.
