@@ -44,10 +44,12 @@ enum Bench {
     Handler,
     /// A wakeup of a trader, from a tick to its order.
     Turn,
+    /// The same wakeup through the C ABI.
+    CTurn,
 }
 
 impl Bench {
-    const ALL: [Self; 4] = [Self::HotPath, Self::Markets, Self::Handler, Self::Turn];
+    const ALL: [Self; 5] = [Self::HotPath, Self::Markets, Self::Handler, Self::Turn, Self::CTurn];
 
     const fn name(self) -> &'static str {
         match self {
@@ -55,6 +57,7 @@ impl Bench {
             Self::Markets => "markets",
             Self::Handler => "handler",
             Self::Turn => "turn",
+            Self::CTurn => "c_turn",
         }
     }
 
@@ -64,6 +67,7 @@ impl Bench {
             Self::HotPath | Self::Markets => "hairpin-cli",
             Self::Handler => "hairpin-order-entry",
             Self::Turn => "hairpin",
+            Self::CTurn => "hairpin-capi",
         }
     }
 
@@ -92,7 +96,7 @@ const fn turn(name: &'static str) -> Case {
     Case { name, limit: None, bench: Bench::Turn }
 }
 
-const CASES: [Case; 18] = [
+const CASES: [Case; 19] = [
     case("one-entry", Some(600)),
     case("average-mix", None),
     case("duplicate", None),
@@ -111,11 +115,16 @@ const CASES: [Case; 18] = [
     handler("order-both", 585),
     turn(ADVANCED),
     turn(FACADE),
+    Case { name: C, limit: None, bench: Bench::CTurn },
 ];
 
 /// A wakeup of a loop on the low-level crates, and one of `Trader::turn`.
 const ADVANCED: &str = "turn-advanced";
 const FACADE: &str = "turn-facade";
+/// A wakeup of `hairpin_trader_turn` with one callback, which calls three functions.
+const C: &str = "turn-c";
+/// The most instructions by which it may exceed a wakeup of `Trader::turn`.
+const C_INSTRUCTIONS: u64 = 150;
 /// The most by which a wakeup of `Trader::turn` may exceed one of the other loop, in percent. About
 /// seven are the order tracker, which the other loop does not have; it runs after the write.
 const FACADE_PERCENT: u64 = 8;
@@ -157,6 +166,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let mut violations = compare(&document, &counts);
     violations.extend(growth(&counts));
     violations.extend(facade_cost(&counts));
+    violations.extend(c_cost(&counts));
     if arguments.write {
         return document.write(&path, &counts);
     }
@@ -206,6 +216,15 @@ fn facade_cost(counts: &[Count]) -> Option<String> {
     is_costly.then(|| format!("{FACADE} takes {percent:.1} % more than {ADVANCED}"))
 }
 
+/// Prints the cost of the C ABI. Returns the violation.
+fn c_cost(counts: &[Count]) -> Option<String> {
+    let tenths = |name| counts.iter().find(|count| count.name == name).map(|it| it.tenths);
+    let (facade, c) = tenths(FACADE).zip(tenths(C))?;
+    let more = c.saturating_sub(facade) / 10;
+    println!("{C} against {FACADE}: +{more} instructions, limit +{C_INSTRUCTIONS}");
+    (more > C_INSTRUCTIONS).then(|| format!("{C} takes {more} instructions more than {FACADE}"))
+}
+
 /// Runs a case under callgrind, which counts only in the functions named `measured_…`.
 fn count(program: &Path, folder: &Path, case: &Case) -> Result<Count> {
     let name = case.name;
@@ -241,14 +260,14 @@ fn field(census: &str, name: &str) -> Result<u64> {
 }
 
 /// Builds the benchmarks as `cargo bench` does. Returns their programs.
-fn build(root: &Path) -> Result<[PathBuf; 4]> {
+fn build(root: &Path) -> Result<[PathBuf; 5]> {
     let arguments = ["bench", "--locked"];
     let benches =
         Bench::ALL.iter().flat_map(|bench| ["--package", bench.package(), "--bench", bench.name()]);
     let format = ["--no-run", "--message-format=json-render-diagnostics"];
     let mut command = cargo(root, arguments.into_iter().chain(benches).chain(format));
     let messages = read(command.stderr(Stdio::inherit()))?;
-    let mut programs = [const { None }; 4];
+    let mut programs = [const { None }; 5];
     for message in Message::parse_stream(messages.as_bytes()) {
         // Cargo also builds the command itself.
         if let Message::CompilerArtifact(artifact) = message?
@@ -257,10 +276,10 @@ fn build(root: &Path) -> Result<[PathBuf; 4]> {
             programs[*bench as usize] = artifact.executable.map(PathBuf::from);
         }
     }
-    let [Some(hot_path), Some(markets), Some(handler), Some(turn)] = programs else {
+    let [Some(hot_path), Some(markets), Some(handler), Some(turn), Some(c_turn)] = programs else {
         bail!("cannot count: cargo did not build every benchmark");
     };
-    Ok([hot_path, markets, handler, turn])
+    Ok([hot_path, markets, handler, turn, c_turn])
 }
 
 /// Installs valgrind, a package of the system. Only root can install it.

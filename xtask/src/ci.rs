@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::shell::{cargo, run as shell};
 use crate::workspace::Workspace;
-use crate::{deny, fuzz, no_std, test, tidy};
+use crate::{deny, fuzz, header, no_std, test, tidy};
 
 type Step = (&'static str, fn(&Workspace) -> Result<()>);
 
@@ -18,6 +18,7 @@ const STEPS: &[Step] = &[
     ("no-std", no_std::run),
     ("docs", docs),
     ("codegen", codegen),
+    ("header", header::check),
     ("deny", deny::run),
     ("fuzz", fuzz::run_ci),
     ("release build", release_build),

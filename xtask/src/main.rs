@@ -12,6 +12,8 @@
 //! | `codegen` | generates the codecs from the schemas |
 //! | `deny` | licenses, banned crates and sources of dependencies |
 //! | `fuzz` | runs the fuzz targets |
+//! | `header` | generates the C header |
+//! | `install` | installs the C and C++ library |
 //! | `interop` | runs programs of others with and without `hairpin run` |
 //! | `no_std` | links the L0 and L1 crates without std |
 //! | `reference` | writes the reference of counters from the code |
@@ -25,6 +27,8 @@ mod ci;
 mod codegen;
 mod deny;
 mod fuzz;
+mod header;
+mod install;
 mod interop;
 mod no_std;
 mod quick;
@@ -65,6 +69,10 @@ enum Command {
     Deny,
     /// Search for inputs that break a decoder or a state machine
     Fuzz(fuzz::Arguments),
+    /// Generate the C header, or compare it; installs cbindgen below target if it is missing
+    Header(header::Arguments),
+    /// Build and install the C and C++ library: headers, hairpin.pc and CMake package too
+    Install(install::Arguments),
     /// Run programs of others with and without `hairpin run`: Python's tests, iperf3, socat, ncat
     Interop,
     /// Link the L0 and L1 crates into a program without std
@@ -89,6 +97,8 @@ fn main() -> ExitCode {
         Command::Codegen(arguments) => codegen::run(&arguments),
         Command::Deny => deny::run(&workspace),
         Command::Fuzz(arguments) => fuzz::run(&workspace, &arguments),
+        Command::Header(arguments) => header::run(&workspace, &arguments),
+        Command::Install(arguments) => install::run(&workspace, &arguments),
         Command::Interop => interop::run(&workspace),
         Command::NoStd => no_std::run(&workspace),
         Command::Reference => reference::run(&workspace),

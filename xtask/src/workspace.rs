@@ -9,6 +9,8 @@ use cargo_metadata::{Metadata, MetadataCommand, Package};
 pub(crate) struct Workspace {
     /// The folder of the root manifest.
     pub(crate) root: PathBuf,
+    /// Cargo's folder for what it builds.
+    pub(crate) target: PathBuf,
     /// Every member, with its direct dependencies.
     pub(crate) members: Vec<Package>,
 }
@@ -18,7 +20,11 @@ impl Workspace {
     pub(crate) fn find() -> Result<Self> {
         let metadata =
             MetadataCommand::new().no_deps().exec().context("cannot run cargo metadata")?;
-        Ok(Self { root: metadata.workspace_root.into(), members: metadata.packages })
+        Ok(Self {
+            root: metadata.workspace_root.into(),
+            target: metadata.target_directory.into(),
+            members: metadata.packages,
+        })
     }
 
     /// Returns the packages that the lock file resolves for this platform, dependencies included.

@@ -40,7 +40,7 @@
 //! # Ok::<(), hairpin::Error>(())
 //! ```
 //!
-//! The user's guide is `docs/guide/rust-programs.md`.
+//! The user's guide is `docs/guide/programs.md`.
 //!
 //! | file | contents |
 //! |---|---|

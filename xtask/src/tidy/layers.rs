@@ -77,6 +77,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("sdk", Products,
         &["feed-handler", "order-entry", "reactor", "endpoint", "mapped", "host", "sbe", "time"],
         Forbidden),
+    rule("capi", Products, &["sdk"], Documented),
     rule("hairpin", Products,
         &["time", "wire", "sbe", "cme-codecs", "netstack", "tcp", "rds", "mdp3", "ilink3", "host",
           "mapped", "xdp", "stack", "endpoint", "reactor", "feed-handler", "order-entry",
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn unsafe_code_is_limited_to_crates_that_use_the_kernel_or_c() {
         for rule in RULES.iter().filter(|rule| rule.unsafe_code == Documented) {
-            let known = rule.layer == Io || ["preload", "testbed"].contains(&rule.folder);
+            let known = rule.layer == Io || ["capi", "preload", "testbed"].contains(&rule.folder);
             assert!(known, "{}", rule.folder);
         }
     }

@@ -13,7 +13,7 @@ use hairpin_host::Clock;
 use hairpin_mapped::Journal;
 use hairpin_reactor::Reactor;
 
-use crate::Case;
+use crate::case::Case;
 use crate::support::Venue;
 
 #[derive(Default)]

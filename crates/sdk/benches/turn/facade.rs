@@ -5,7 +5,7 @@ use std::path::Path;
 use hairpin::Wait;
 use hairpin::prelude::*;
 
-use crate::Case;
+use crate::case::Case;
 
 #[derive(Default)]
 struct Quoter {

@@ -1,0 +1,169 @@
+//! Instructions from a tick to its order through the C ABI: `hairpin_trader_turn` with a table of
+//! callbacks.
+//!
+//! `cargo xtask bench-instructions` runs it under callgrind, and compares it with the same strategy
+//! on `Trader::turn`. The functions are called through pointers, as C calls a shared library.
+#![allow(clippy::unwrap_used, reason = "a benchmark may fail by panicking")]
+
+#[path = "../../../sdk/benches/turn/case.rs"]
+mod case;
+#[path = "../../../sdk/tests/support/mod.rs"]
+mod support;
+
+use std::ffi::{CString, c_int, c_void};
+use std::hint::black_box;
+use std::process::ExitCode;
+
+use case::{Case, run};
+use hairpin_capi::*;
+use support::Venue;
+
+/// The functions of the library, called as C calls them.
+struct Functions {
+    turn: unsafe extern "C" fn(hairpin_trader, *const hairpin_callbacks, *mut c_void) -> i32,
+    is_ready: extern "C" fn(*mut hairpin_context) -> i32,
+    add_ticks: unsafe extern "C" fn(
+        *mut hairpin_context,
+        i32,
+        hairpin_price,
+        i64,
+        *mut hairpin_price,
+    ) -> i32,
+    buy: unsafe extern "C" fn(
+        *mut hairpin_context,
+        i32,
+        u64,
+        hairpin_price,
+        *mut hairpin_cl_ord_id,
+    ) -> i32,
+    cancel: unsafe extern "C" fn(*mut hairpin_context, *const hairpin_cl_ord_id) -> i32,
+}
+
+struct Quoter {
+    functions: Functions,
+    sent: u64,
+    canceled: u64,
+}
+
+/// Bids 40 ticks below each new best bid.
+unsafe extern "C" fn on_book(
+    user: *mut c_void,
+    book: *const hairpin_book_event,
+    context: *mut hairpin_context,
+) -> c_int {
+    // SAFETY: `user` is the quoter, which only callbacks use while the turn runs; `book` is valid
+    // in the callback.
+    let (quoter, book) = unsafe { (&mut *user.cast::<Quoter>(), &*book) };
+    let Functions { add_ticks, is_ready, buy, .. } = &quoter.functions;
+    if !book.best_price_changed || !book.best_bid.is_present || is_ready(context) != 1 {
+        return 0;
+    }
+    let (id, mut price) = (book.security_id, 0);
+    // SAFETY: the pointers are valid.
+    unsafe {
+        if add_ticks(context, id, book.best_bid.price, -40, &mut price) == 0 {
+            quoter.sent += u64::from(buy(context, id, 1, price, std::ptr::null_mut()) == 0);
+        }
+    }
+    0
+}
+
+/// Cancels each order that works.
+unsafe extern "C" fn on_order(
+    user: *mut c_void,
+    order: *const hairpin_order_event,
+    context: *mut hairpin_context,
+) -> c_int {
+    // SAFETY: as in `on_book`.
+    let (quoter, order) = unsafe { (&mut *user.cast::<Quoter>(), &*order) };
+    if order.state != hairpin_order_state::Working {
+        quoter.canceled += 1;
+        return 0;
+    }
+    // SAFETY: the pointers are valid.
+    unsafe { (quoter.functions.cancel)(context, &order.cl_ord_id) }
+}
+
+struct Table {
+    trader: hairpin_trader,
+    callbacks: hairpin_callbacks,
+    quoter: Quoter,
+}
+
+impl Table {
+    fn open(venue: &Venue) -> Self {
+        let [config, orders] = ["config.xml", "order.toml"].map(|name| {
+            CString::new(venue.folder.path().join(name).into_os_string().into_encoded_bytes())
+                .unwrap()
+        });
+        let channel = 310;
+        let settings = hairpin_settings {
+            config: config.as_ptr(),
+            orders: orders.as_ptr(),
+            channels: &channel,
+            channel_count: 1,
+            wait: hairpin_wait::Spin as i32,
+            ..hairpin_settings::default()
+        };
+        let mut trader = hairpin_trader { id: 0 };
+        // SAFETY: the pointers are valid.
+        assert_eq!(unsafe { hairpin_open(&settings, &mut trader) }, 0);
+        let functions = Functions {
+            turn: black_box(hairpin_trader_turn),
+            is_ready: black_box(hairpin_is_ready),
+            add_ticks: black_box(hairpin_instrument_add_ticks),
+            buy: black_box(hairpin_buy),
+            cancel: black_box(hairpin_cancel),
+        };
+        let callbacks = hairpin_callbacks {
+            size: size_of::<hairpin_callbacks>(),
+            on_book: Some(on_book),
+            on_order: Some(on_order),
+            ..hairpin_callbacks::default()
+        };
+        Self { trader, callbacks, quoter: Quoter { functions, sent: 0, canceled: 0 } }
+    }
+
+    #[inline(always)]
+    fn once(&mut self) {
+        let turn = self.quoter.functions.turn;
+        let user = std::ptr::from_mut(&mut self.quoter).cast();
+        // SAFETY: the table has callbacks of the right types, for which `user` is the quoter.
+        assert_eq!(unsafe { turn(self.trader, &self.callbacks, user) }, 1);
+    }
+
+    #[inline(never)]
+    fn measured_c(&mut self) {
+        self.once();
+    }
+}
+
+impl Case for Table {
+    fn turn(&mut self) {
+        self.once();
+    }
+
+    fn measured_turn(&mut self) {
+        self.measured_c();
+    }
+
+    fn is_ready(&self) -> bool {
+        hairpin_trader_is_ready(self.trader) == 1
+    }
+
+    fn counts(&self) -> (u64, u64) {
+        (self.quoter.sent, self.quoter.canceled)
+    }
+}
+
+fn main() -> ExitCode {
+    // Only counts are meaningful: the exchange shares the thread.
+    if std::env::args().skip(1).collect::<Vec<_>>() != ["--count", "turn-c"] {
+        eprintln!("usage: c_turn --count turn-c");
+        return ExitCode::SUCCESS;
+    }
+    let mut venue = Venue::open("in_memory = true");
+    let mut case = Table::open(&venue);
+    run(&mut venue, &mut case);
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,270 @@
+//! The table of callbacks, and the strategy that calls it.
+
+use core::ffi::{c_int, c_void};
+use core::fmt::Display;
+
+use hairpin::{
+    BookEvent, Context, Fill, Instrument, MarketMessage, NotReady, OrderEvent, OrderMessage,
+    Problem, SecurityStatus, Statistic, Strategy, TradeEvent,
+};
+
+use crate::current::{Texts, enter, hairpin_context};
+use crate::error::{Outcome, hairpin_error};
+use crate::events::*;
+use crate::text::{sized, write_text};
+
+/// The callbacks of a strategy. NULL: not called. A callback returns 0 to continue; another number
+/// ends the run, and no callback is called after it.
+///
+/// `user` is the argument of `hairpin_trader_run` or `hairpin_trader_turn`. The event and the
+/// context are valid until the callback returns. A C++ exception must not leave a callback.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct hairpin_callbacks {
+    /// `sizeof(hairpin_callbacks)`.
+    pub size: usize,
+    /// Called when all books are in sync and all sessions are established.
+    pub on_ready:
+        Option<unsafe extern "C" fn(user: *mut c_void, context: *mut hairpin_context) -> c_int>,
+    /// Called when a channel's books or a session are no longer ready.
+    pub on_not_ready: Option<
+        unsafe extern "C" fn(
+            user: *mut c_void,
+            event: *const hairpin_not_ready,
+            context: *mut hairpin_context,
+        ) -> c_int,
+    >,
+    /// Called for each book that a complete matching event has changed, and for each book that has
+    /// come into sync.
+    pub on_book: Option<
+        unsafe extern "C" fn(
+            user: *mut c_void,
+            event: *const hairpin_book_event,
+            context: *mut hairpin_context,
+        ) -> c_int,
+    >,
+    /// Called for each trade of the market, also while its book is out of sync.
+    pub on_trade: Option<
+        unsafe extern "C" fn(
+            user: *mut c_void,
+            event: *const hairpin_trade_event,
+            context: *mut hairpin_context,
+        ) -> c_int,
+    >,
+    /// Called when an instrument is added, changed or deleted.
+    pub on_instrument: Option<
+        unsafe extern "C" fn(
+            user: *mut c_void,
+            event: *const hairpin_instrument,
+            context: *mut hairpin_context,
+        ) -> c_int,
+    >,
+    /// Called when trading of an instrument, a group or a product has opened, halted or closed.
+    pub on_status: Option<
+        unsafe extern "C" fn(
+            user: *mut c_void,
+            event: *const hairpin_status_event,
+            context: *mut hairpin_context,
+        ) -> c_int,
+    >,
+    /// Called when a statistic of an instrument has changed.
+    pub on_statistic: Option<
+        unsafe extern "C" fn(
+            user: *mut c_void,
+            event: *const hairpin_statistic_event,
+            context: *mut hairpin_context,
+        ) -> c_int,
+    >,
+    /// Called for each report on an order of ours, except for its trades.
+    pub on_order: Option<
+        unsafe extern "C" fn(
+            user: *mut c_void,
+            event: *const hairpin_order_event,
+            context: *mut hairpin_context,
+        ) -> c_int,
+    >,
+    /// Called for each trade of an order of ours, each leg, each correction and each bust.
+    pub on_fill: Option<
+        unsafe extern "C" fn(
+            user: *mut c_void,
+            event: *const hairpin_fill,
+            context: *mut hairpin_context,
+        ) -> c_int,
+    >,
+    /// Called when a timer of `hairpin_set_timer` has expired.
+    pub on_timer: Option<
+        unsafe extern "C" fn(user: *mut c_void, timer: u64, context: *mut hairpin_context) -> c_int,
+    >,
+    /// Called for a problem that does not end the run. NULL prints one line to standard error.
+    pub on_problem: Option<
+        unsafe extern "C" fn(
+            user: *mut c_void,
+            event: *const hairpin_problem,
+            context: *mut hairpin_context,
+        ) -> c_int,
+    >,
+    /// Called for every market data message, before the callbacks for its content.
+    pub on_market_message: Option<
+        unsafe extern "C" fn(
+            user: *mut c_void,
+            event: *const hairpin_market_message,
+            context: *mut hairpin_context,
+        ) -> c_int,
+    >,
+    /// Called for every business message of the exchange, before the callback for its content.
+    pub on_order_message: Option<
+        unsafe extern "C" fn(
+            user: *mut c_void,
+            event: *const hairpin_order_message,
+            context: *mut hairpin_context,
+        ) -> c_int,
+    >,
+}
+
+/// A strategy that calls a table.
+pub(crate) struct TableStrategy {
+    callbacks: hairpin_callbacks,
+    user: *mut c_void,
+    /// The reason for which callbacks are no longer called.
+    pub(crate) failure: Option<hairpin_error>,
+}
+
+impl TableStrategy {
+    /// Reads a table.
+    ///
+    /// # Safety
+    /// `callbacks` is NULL or points to as many bytes as it states.
+    pub(crate) unsafe fn new(
+        callbacks: *const hairpin_callbacks,
+        user: *mut c_void,
+    ) -> Outcome<Self> {
+        // SAFETY: by the caller's contract; a table of zeros has no callbacks.
+        let callbacks = unsafe { sized(callbacks, "callbacks") }?;
+        Ok(Self { callbacks, user, failure: None })
+    }
+
+    #[inline]
+    fn call(
+        &mut self,
+        context: &mut Context<'_>,
+        texts: Texts,
+        call: impl FnOnce(*mut c_void, *mut hairpin_context) -> c_int,
+    ) {
+        let user = self.user;
+        if let Err(failure) = enter(context, texts, |context| call(user, context)) {
+            self.fail(failure, context);
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, failure: hairpin_error, context: &mut Context<'_>) {
+        self.failure = Some(failure);
+        self.callbacks = hairpin_callbacks::default();
+        context.stop();
+    }
+}
+
+/// Implements the callbacks whose event is converted from one type.
+macro_rules! forward {
+    ($($name:ident($event:ident: $type:ty) $texts:expr;)*) => {
+        $(
+            #[inline]
+            fn $name(&mut self, $event: &$type, context: &mut Context<'_>) {
+                if let Some(callback) = self.callbacks.$name {
+                    let converted = $event.into();
+                    self.call(context, $texts, |user, context| {
+                        // SAFETY: the program has passed the callback with this type; the event
+                        // lives until the callback returns.
+                        unsafe { callback(user, &converted, context) }
+                    });
+                }
+            }
+        )*
+    };
+}
+
+/// Returns the line of an event, for use while its callback runs.
+fn line<'a>(event: &'a (impl Display + 'a)) -> Option<*const (dyn Display + 'static)> {
+    let line: *const (dyn Display + 'a) = event;
+    // SAFETY: only the lifetime changes. `current` uses the pointer only while the callback runs,
+    // during which the event lives.
+    Some(unsafe {
+        core::mem::transmute::<*const (dyn Display + 'a), *const (dyn Display + 'static)>(line)
+    })
+}
+
+impl Strategy for TableStrategy {
+    forward! {
+        on_book(book: BookEvent<'_>) Texts::NONE;
+        on_trade(trade: TradeEvent<'_>) Texts::NONE;
+        on_status(status: SecurityStatus<'_>) Texts::NONE;
+        on_statistic(statistic: Statistic<'_>) Texts::NONE;
+        on_order(order: OrderEvent<'_>) Texts {
+            line: line(order),
+            reason: order.reason().map(core::ptr::from_ref),
+        };
+        on_fill(fill: Fill<'_>) Texts { line: line(fill), reason: None };
+        on_market_message(message: MarketMessage<'_>) Texts::NONE;
+        on_order_message(message: OrderMessage<'_>) Texts::NONE;
+    }
+
+    fn on_ready(&mut self, context: &mut Context<'_>) {
+        if let Some(callback) = self.callbacks.on_ready {
+            self.call(context, Texts::NONE, |user, context| {
+                // SAFETY: the program has passed the callback with this type.
+                unsafe { callback(user, context) }
+            });
+        }
+    }
+
+    fn on_not_ready(&mut self, reason: NotReady, context: &mut Context<'_>) {
+        if let Some(callback) = self.callbacks.on_not_ready {
+            let mut text = [0; 128];
+            write_text(&mut text, &reason);
+            let event = hairpin_not_ready::new(reason, &text);
+            self.call(context, Texts { line: line(&reason), reason: None }, |user, context| {
+                // SAFETY: as in `forward`.
+                unsafe { callback(user, &event, context) }
+            });
+        }
+    }
+
+    fn on_instrument(&mut self, instrument: &Instrument<'_>, context: &mut Context<'_>) {
+        if let (Some(callback), Some(definition)) =
+            (self.callbacks.on_instrument, instrument.definition())
+        {
+            let event = definition.into();
+            self.call(context, Texts::NONE, |user, context| {
+                // SAFETY: as in `forward`.
+                unsafe { callback(user, &event, context) }
+            });
+        }
+    }
+
+    fn on_timer(&mut self, timer: u64, context: &mut Context<'_>) {
+        if let Some(callback) = self.callbacks.on_timer {
+            self.call(context, Texts::NONE, |user, context| {
+                // SAFETY: the program has passed the callback with this type.
+                unsafe { callback(user, timer, context) }
+            });
+        }
+    }
+
+    fn on_problem(&mut self, problem: &Problem<'_>, context: &mut Context<'_>) {
+        /// The default implementation.
+        struct Default;
+        impl Strategy for Default {}
+        match self.callbacks.on_problem {
+            Some(callback) => {
+                let mut text = [0; 512];
+                write_text(&mut text, problem);
+                let event = hairpin_problem::new(problem, &text);
+                self.call(context, Texts { line: line(problem), reason: None }, |user, context| {
+                    // SAFETY: as in `forward`.
+                    unsafe { callback(user, &event, context) }
+                });
+            }
+            None => Default.on_problem(problem, context),
+        }
+    }
+}
