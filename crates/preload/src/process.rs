@@ -32,6 +32,8 @@ static STACKS: AtomicPtr<Stacks> = AtomicPtr::new(null_mut());
 /// `true` while a thread opens the stacks, or after it failed.
 static OPENING: AtomicBool = AtomicBool::new(false);
 /// `true` in a forked child. Its parent may have the interface, which is no reason to end it.
+/// `true` if all sockets stay with the kernel.
+static KERNEL_ONLY: AtomicBool = AtomicBool::new(false);
 static FORKED: AtomicBool = AtomicBool::new(false);
 /// The descriptor of the counters' page, or -1.
 static PAGE: AtomicI32 = AtomicI32::new(-1);
@@ -125,10 +127,30 @@ pub(crate) fn print_events() {
     }
 }
 
+/// Returns `true` if sockets of this process are accelerated.
+pub(crate) fn is_accelerating() -> bool {
+    !settings().interfaces.is_empty() && !KERNEL_ONLY.load(Ordering::Relaxed)
+}
+
+/// Returns all sockets to the kernel for good. Returns `false` if the call that requires it must
+/// fail, because the run is strict.
+#[cold]
+pub(crate) fn leave_to_kernel(reason: &str) -> bool {
+    let Some(_inside) = crate::guard::enter().filter(|_| is_accelerating()) else { return true };
+    if settings().strict {
+        log::line(Level::Fallback, format_args!("strict: {reason}"));
+        return false;
+    }
+    KERNEL_ONLY.store(true, Ordering::Relaxed);
+    log::line(Level::Fallback, format_args!("all sockets stay with the kernel: {reason}"));
+    share_all(reason, |_| true, Kept::Whole);
+    true
+}
+
 /// Accelerates a socket that the kernel has bound on its first send, unless it was considered
 /// before.
 pub(crate) fn adopt_sender(fd: c_int) {
-    if settings().interfaces.is_empty() {
+    if !is_accelerating() {
         return;
     }
     let Some(slot) = slots::find_or_create(fd) else { return };
@@ -144,7 +166,7 @@ pub(crate) fn expect_binding(fd: c_int, domain: c_int, kind: c_int) {
     let is_datagram = kind & !(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) == libc::SOCK_DGRAM;
     if matches!(domain, libc::AF_INET | libc::AF_INET6)
         && is_datagram
-        && !settings().interfaces.is_empty()
+        && is_accelerating()
         && let Some(slot) = slots::find_or_create(fd)
     {
         slot.set_candidate();
@@ -163,7 +185,7 @@ pub(crate) fn adopt(fd: c_int) {
 }
 
 fn try_adopt(fd: c_int) {
-    if settings().interfaces.is_empty() || !is_udp(fd) {
+    if !is_accelerating() || !is_udp(fd) {
         return;
     }
     let Some(local) = addresses::local(fd).filter(|local| local.port() != 0) else {

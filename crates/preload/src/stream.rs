@@ -166,7 +166,7 @@ pub(crate) fn wait_in_kernel<R>(
 
 /// Tracks a connection that this process has accepted, or has connected.
 pub(crate) fn track(fd: c_int) {
-    if settings().interfaces.is_empty() {
+    if !process::is_accelerating() {
         return;
     }
     // A child shares the connection, tracked or taken over.
@@ -180,7 +180,7 @@ pub(crate) fn track(fd: c_int) {
 
 /// Tracks a socket whose connect(2) has succeeded or is in progress, if it is one of TCP.
 pub(crate) fn connected(fd: c_int) {
-    if !settings().interfaces.is_empty()
+    if process::is_accelerating()
         && slots::stream(fd).is_none()
         && let Some(_inside) = guard::enter()
         && is_tcp(fd)

@@ -68,6 +68,7 @@ causes! {
     Duplicated "duplicated" "the descriptor is duplicated",
     Stdio "stdio" "a stream uses it",
     Splice "splice" "sendfile or splice uses it",
+    IoUring "io_uring" "the process uses io_uring",
     Flag "flag" "a flag is not supported",
     Option "option" "the program sets an option",
     Other "other" "the program needs the kernel",

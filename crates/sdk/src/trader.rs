@@ -135,8 +135,8 @@ impl Trader {
         self.save_definition_caches()
     }
 
-    /// Pins the calling thread to the core of [`Builder::core`], if there is one. [`run`](Self::run)
-    /// does this first.
+    /// Pins the calling thread to the core of [`Builder::core`], if there is one.
+    /// [`run`](Self::run) does this first.
     ///
     /// # Errors
     /// [`Error::Core`].

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use hairpin_xdp::{Device, check_capabilities};
 
+use crate::harness::preload;
 use crate::harness::usage::usage_error;
 
 /// The preloaded library, next to the command.
@@ -93,12 +94,12 @@ pub(crate) fn run(arguments: &RunCommandArgs) -> Result<ExitCode> {
     command.args(rest);
     match prepare(arguments, Path::new(program)) {
         Ok((library, interfaces)) => {
-            let mut preload = library.into_os_string();
+            let mut libraries = library.into_os_string();
             if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-                preload.push(":");
-                preload.push(others);
+                libraries.push(":");
+                libraries.push(others);
             }
-            command.env("LD_PRELOAD", preload).env("HAIRPIN_INTERFACES", interfaces.join(","));
+            command.env("LD_PRELOAD", libraries).env(preload::INTERFACES, interfaces.join(","));
             let profile = match arguments.profile {
                 Profile::Latency => "latency",
                 Profile::Safe => "safe",

@@ -15,6 +15,8 @@ use serde::de::DeserializeOwned;
 use crate::harness::child_protocol::ChildCounters;
 use crate::harness::datapath;
 use crate::harness::host_pair::{HostPair, Role};
+use crate::harness::preload::{TIMESTAMPS, accelerated};
+use crate::harness::transport::{Transport, TransportArgs};
 
 /// A child process. Its setup was written to its standard input; a thread reads its output lines.
 pub(crate) struct ChildProcess {
@@ -25,20 +27,22 @@ pub(crate) struct ChildProcess {
 }
 
 impl ChildProcess {
+    /// Starts the child of `role`, under `hairpin run` if `transport` demands it.
     pub(crate) fn start(
         hosts: &HostPair,
         role: Role,
         page: &ChildCounters,
+        transport: TransportArgs,
         setup: &impl Serialize,
     ) -> Result<Self> {
         let name = role.name();
         let program = std::env::current_exe().context("cannot find this program's own file")?;
         let mut command = Command::new(program);
-        command
-            .arg(role.subcommand())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.arg(role.subcommand());
+        if transport.transport == Transport::Preload {
+            command = accelerated(&command, hosts.interface(role), &[TIMESTAMPS])?;
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = hosts
             .spawn(role, command, page.control())
             .with_context(|| format!("cannot start the {name}"))?;

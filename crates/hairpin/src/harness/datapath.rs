@@ -14,6 +14,7 @@ use hairpin_stack::{Stack, StackError};
 use hairpin_time::{Duration, Instant};
 use hairpin_xdp::{InterfaceError, ReceiveStamps, SocketError};
 
+use crate::harness::preload;
 use crate::harness::transport::TransportArgs;
 
 /// The prefix of each line about the datapath.
@@ -43,7 +44,7 @@ pub(crate) struct OpenTransport {
 impl OpenTransport {
     /// Opens the transport that `args` select, on the interface of this name. `stamps` selects the
     /// receive timestamps of AF_XDP. Falls back to the default buffer if the user may not lock the
-    /// memory of a large one.
+    /// memory of a large one. For `preload` it starts this program again under `hairpin run`.
     ///
     /// # Errors
     /// Those of the stack: missing capabilities, no such interface.
@@ -54,6 +55,9 @@ impl OpenTransport {
         stamps: ReceiveStamps,
     ) -> Result<Self> {
         if !args.is_xdp() {
+            if args.bypasses_kernel() {
+                preload::ensure(interface)?;
+            }
             return Ok(Self::new(Transport::Kernel));
         }
         let mut settings = args.stack_settings();
@@ -95,7 +99,8 @@ impl OpenTransport {
         buffer: BufferSize,
         stamps: ReceiveStamps,
     ) -> Result<Self> {
-        let interface = if args.is_xdp() { address_interface(address)? } else { String::new() };
+        let interface =
+            if args.bypasses_kernel() { address_interface(address)? } else { String::new() };
         Self::open(args, &interface, buffer, stamps)
     }
 

@@ -149,8 +149,9 @@ impl HostPair {
         let has_hosts = host(&self.testbed, Role::Exchange).namespace().is_some();
         // XDP programs cannot be loaded in a user namespace, whatever the capabilities.
         let is_users = self.describe().ends_with("(in a user namespace)");
-        if args.is_xdp() && (!has_hosts || is_users) {
-            bail!("--transport xdp needs two hosts made by root; here: {}", self.describe());
+        if args.bypasses_kernel() && (!has_hosts || is_users) {
+            let name = args.transport.name();
+            bail!("--transport {name} needs two hosts made by root; here: {}", self.describe());
         }
         Ok(())
     }

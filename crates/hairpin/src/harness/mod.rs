@@ -10,6 +10,7 @@ pub(crate) mod host_checks;
 pub(crate) mod host_pair;
 pub(crate) mod multicast_groups;
 pub(crate) mod output;
+pub(crate) mod preload;
 pub(crate) mod progress;
 pub(crate) mod raw_port;
 pub(crate) mod run_loop;

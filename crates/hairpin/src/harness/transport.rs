@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use hairpin_feed_handler::Addresses;
+use hairpin_reactor::Wait;
 use hairpin_stack::StackSettings;
 use hairpin_xdp::{InterfaceSettings, Mode, check_capabilities};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,8 @@ pub(crate) enum Transport {
     Kernel,
     /// AF_XDP, bypassing the kernel
     Xdp,
+    /// Kernel sockets that `hairpin run` accelerates over AF_XDP
+    Preload,
 }
 
 impl Transport {
@@ -25,7 +28,14 @@ impl Transport {
         match self {
             Self::Kernel => "kernel",
             Self::Xdp => "xdp",
+            Self::Preload => "preload",
         }
+    }
+
+    /// Returns the beginning of a column's name for a transport in a results file.
+    pub(crate) fn prefix(name: &str) -> String {
+        let is_named = [Self::Xdp, Self::Preload].iter().any(|transport| transport.name() == name);
+        if is_named { format!("{name}, ") } else { String::new() }
     }
 }
 
@@ -56,7 +66,7 @@ impl From<XdpMode> for Mode {
 #[derive(clap::Args, Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[group(skip)]
 pub(crate) struct TransportArgs {
-    /// Transport of packets between the program and its interface: kernel, xdp
+    /// Transport of packets between the program and its interface: kernel, xdp, preload
     #[arg(long, value_enum, value_name = "WAY", default_value_t)]
     pub(crate) transport: Transport,
 
@@ -64,7 +74,8 @@ pub(crate) struct TransportArgs {
     #[arg(long, value_enum, value_name = "MODE")]
     xdp_mode: Option<XdpMode>,
 
-    /// With --transport xdp, fail if packets would have to fall back to the kernel
+    /// With --transport xdp, fail if packets would have to fall back to the kernel; --transport
+    /// preload is always strict
     #[arg(long)]
     pub(crate) strict: bool,
 
@@ -79,6 +90,11 @@ impl TransportArgs {
         Self { transport: Transport::Xdp, xdp_mode, strict: true, tcp: false }
     }
 
+    /// Returns arguments for kernel sockets under `hairpin run`.
+    pub(crate) fn preload() -> Self {
+        Self { transport: Transport::Preload, ..Self::default() }
+    }
+
     /// Returns the arguments of a command that carries TCP connections.
     pub(crate) const fn for_tcp(self) -> Self {
         Self { tcp: true, ..self }
@@ -91,17 +107,31 @@ impl TransportArgs {
     pub(crate) fn check(&self) -> Result<()> {
         match self.transport {
             Transport::Xdp => Ok(()),
-            Transport::Kernel if self.xdp_mode.is_some() => {
-                usage_error!("--xdp-mode is for --transport xdp")
-            }
-            Transport::Kernel if self.strict => usage_error!("--strict is for --transport xdp"),
-            Transport::Kernel => Ok(()),
+            _ if self.xdp_mode.is_some() => usage_error!("--xdp-mode is for --transport xdp"),
+            _ if self.strict => usage_error!("--strict is for --transport xdp"),
+            Transport::Kernel | Transport::Preload => Ok(()),
         }
     }
 
-    /// Returns `true` for AF_XDP.
+    /// Checks that the host and the transport support `wait`.
+    ///
+    /// # Errors
+    /// The reason in a few words.
+    pub(crate) fn probe(&self, wait: Wait) -> Result<(), String> {
+        if (self.transport, wait) == (Transport::Preload, Wait::IoUring) {
+            return Err("hairpin run does not accelerate io_uring".to_owned());
+        }
+        wait.probe().map_err(|error| error.to_string())
+    }
+
+    /// Returns `true` for AF_XDP with endpoints of our own.
     pub(crate) fn is_xdp(&self) -> bool {
         self.transport == Transport::Xdp
+    }
+
+    /// Returns `true` if packets bypass the kernel, which requires an interface and capabilities.
+    pub(crate) fn bypasses_kernel(&self) -> bool {
+        self.transport != Transport::Kernel
     }
 
     /// Returns the stack settings.
@@ -118,13 +148,12 @@ impl TransportArgs {
     /// Conflicting arguments, or no interface that frames can leave from.
     pub(crate) fn check_interface(&self, interface: Option<&str>) -> Result<()> {
         self.check()?;
+        let name = self.transport.name();
         match interface {
-            _ if !self.is_xdp() => Ok(()),
-            None => {
-                usage_error!("--transport xdp needs an interface: --interface IF")
-            }
+            _ if !self.bypasses_kernel() => Ok(()),
+            None => usage_error!("--transport {name} needs an interface: --interface IF"),
             Some("lo") => {
-                usage_error!("--transport xdp needs an interface that leaves this host, not lo")
+                usage_error!("--transport {name} needs an interface that leaves this host, not lo")
             }
             Some(_) => Ok(()),
         }
@@ -152,11 +181,12 @@ impl TransportArgs {
     /// capabilities.
     pub(crate) fn check_between_hosts(&self, interface: Option<&str>) -> Result<()> {
         self.check()?;
-        if !self.is_xdp() {
+        if !self.bypasses_kernel() {
             return Ok(());
         }
         if let Some(name) = interface {
-            usage_error!("both ends at {name} are this host: --transport xdp needs two");
+            let transport = self.transport.name();
+            usage_error!("both ends at {name} are this host: --transport {transport} needs two");
         }
         Ok(check_capabilities()?)
     }

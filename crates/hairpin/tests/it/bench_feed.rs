@@ -38,7 +38,11 @@ fn feed_tables_are_measured_and_printed_again_from_file() {
         ("with network and kernel, kept warm", "spin", 5_000, "stage"),
         ("application only", "spin", 5_000, "stage"),
         ("with network and kernel", "spin", 5_000, "stage"),
+        ("application only", "spin", 5_000, "stage"),
+        ("with network and kernel", "spin", 5_000, "stage"),
         ("bare receiver", "spin", 5_000, "stage"),
+        ("application only", "spin", 0, "stage"),
+        ("with network and kernel", "spin", 0, "stage"),
         ("application only", "spin", 0, "stage"),
         ("with network and kernel", "spin", 0, "stage"),
         ("application only", "spin", 0, "stage"),
@@ -47,13 +51,14 @@ fn feed_tables_are_measured_and_printed_again_from_file() {
         ("application only", "none", 0, "batch"),
     ];
     assert_eq!(rows.iter().map(setting).collect::<Vec<_>>(), expected);
-    let is_xdp = |row: &&Value| row["transport"] == "xdp";
-    assert_eq!(rows.iter().filter(is_xdp).count(), 4);
+    for transport in ["xdp", "preload"] {
+        assert_eq!(rows.iter().filter(|row| row["transport"] == transport).count(), 4);
+    }
     for row in &rows {
         let failed = row["failed"].as_str();
-        if is_xdp(&row) && failed.is_some_and(|reason| reason.starts_with("xdp is not available: "))
-        {
-            // This row requires root. `xdp` tests cover it.
+        let unavailable = format!("{} is not available: ", row["transport"].as_str().unwrap());
+        if failed.is_some_and(|reason| reason.starts_with(&unavailable)) {
+            // This row requires root. The tests of `xdp` and `preload` cover it.
             continue;
         }
         let [samples, lost] = ["samples", "lost"].map(|name| row[name].as_u64().unwrap());

@@ -44,7 +44,8 @@ fn setting(row: &Value) -> (String, &str, u64, &str) {
 }
 
 fn add_short_run(command: &mut Command, results: &Path, args: [&str; 4]) {
-    command.args(["bench", "order", "--samples", "20", "--xdp", "off"]).args(args);
+    command.args(["bench", "order", "--samples", "20", "--xdp", "off", "--preload", "off"]);
+    command.args(args);
     command.arg("--json").arg(results);
 }
 

@@ -29,6 +29,7 @@ mod order_prompt;
 mod order_tracker;
 mod ping;
 mod ping_raw;
+mod preload;
 mod rds;
 mod rds_hosts;
 mod report;

@@ -79,9 +79,14 @@ pub(crate) fn assert_bypassed(host: &Host, before: [u64; 2], most: u64) {
 
 /// Asserts that all rows have transport `xdp`, all samples and no loss.
 pub(crate) fn assert_xdp_rows(rows: &[Value], samples: u64) {
+    assert_rows(rows, "xdp", samples);
+}
+
+/// Asserts that all rows have this transport, all samples and no loss.
+pub(crate) fn assert_rows(rows: &[Value], transport: &str, samples: u64) {
     assert!(!rows.is_empty());
     for row in rows {
-        assert_eq!(row["transport"], "xdp", "{row}");
+        assert_eq!(row["transport"], transport, "{row}");
         assert_eq!((&row["failed"], row["lost"].as_u64()), (&Value::Null, Some(0)), "{row}");
         assert_eq!(row["samples"], samples, "{row}");
     }
@@ -123,7 +128,7 @@ impl Market {
         self.folder.path().join("config.xml")
     }
 
-    fn results(&self) -> PathBuf {
+    pub(crate) fn results(&self) -> PathBuf {
         self.folder.path().join("results.json")
     }
 
@@ -143,7 +148,7 @@ impl Market {
         }
     }
 
-    fn feed<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Command {
+    pub(crate) fn feed<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = command(["feed", "--interface", "veth0"]);
         command.args(["--format", "json", "--stats"]).args(args);
         command.arg("--config").arg(self.config());
@@ -166,12 +171,12 @@ fn count(output: &Output, line: &str, name: &str) -> u64 {
 }
 
 /// Returns the number of instruments in sync at the end of a feed.
-fn in_sync(output: &Output) -> u64 {
+pub(crate) fn in_sync(output: &Output) -> u64 {
     count(output, "best_price_changes", "in_sync")
 }
 
 /// Returns the number of packets that a feed has received.
-fn packets(output: &Output) -> u64 {
+pub(crate) fn packets(output: &Output) -> u64 {
     count(output, "packets", "packets")
 }
 

@@ -13,6 +13,13 @@ use crate::xdp::{
 use crate::xdp::{stdout, waits};
 use hairpin_testbed::{Host, Testbed};
 
+/// The settings of a session at the gateway of a market.
+pub(crate) const ORDER_SETTINGS: &str = "[gateway]\nprimary = [\"10.77.0.1:9100\"]\n\
+     [logon]\naccess_key_id = \"HAIRPIN-TRADER-00001\"\nsecret_env = \"HAIRPIN_TEST_KEY\"\n\
+     session = \"H01\"\nfirm = \"HPIN0\"\nsystem_name = \"Test\"\n\
+     system_version = \"1\"\nsystem_vendor = \"Test\"\n\
+     [operator]\nsender_id = \"TRADER\"\nlocation = \"US,IL\"\n";
+
 /// Returns the TCP segments that the kernel of a host has received and sent.
 fn kernel_segments(host: &Host) -> [u64; 2] {
     let read = || fs::read_to_string("/proc/thread-self/net/snmp");
@@ -27,7 +34,7 @@ fn kernel_segments(host: &Host) -> [u64; 2] {
 
 /// Asserts that the kernels of both hosts have received and sent a part of `messages` at most. A
 /// process that is held up for 100 ms hands its connections back, and uses the kernel for a while.
-fn assert_bypassed(testbed: &Testbed, messages: u64) {
+pub(crate) fn assert_segments_bypass(testbed: &Testbed, messages: u64) {
     for host in testbed.hosts() {
         let segments = kernel_segments(host);
         assert!(segments.iter().all(|&count| count <= messages / 2), "{segments:?}");
@@ -84,7 +91,7 @@ fn pings_of_several_connections_and_sizes_bypass_the_kernel() {
         assert_status(&pong, 130);
         assert_interface_logged(&pong, "");
         // Four cases of 300 pings and 200 for warm-up.
-        assert_bypassed(&testbed, 2_000);
+        assert_segments_bypass(&testbed, 2_000);
     }
 }
 
@@ -103,7 +110,7 @@ fn orders_bypass_the_kernel() {
         assert_interface_logged(&output, "");
     }
     // An order and a cancel for each of 600 ticks.
-    assert_bypassed(&testbed, 1_200);
+    assert_segments_bypass(&testbed, 1_200);
 }
 
 #[test]
@@ -112,12 +119,7 @@ fn order_script_runs_over_xdp() {
     let _turn = turn();
     let market = Market::open(STRICT);
     let path = |name: &str| market.folder.path().join(name);
-    let settings = "[gateway]\nprimary = [\"10.77.0.1:9100\"]\n\
-         [logon]\naccess_key_id = \"HAIRPIN-TRADER-00001\"\nsecret_env = \"HAIRPIN_TEST_KEY\"\n\
-         session = \"H01\"\nfirm = \"HPIN0\"\nsystem_name = \"Test\"\n\
-         system_version = \"1\"\nsystem_vendor = \"Test\"\n\
-         [operator]\nsender_id = \"TRADER\"\nlocation = \"US,IL\"\n";
-    fs::write(path("order.toml"), settings).unwrap();
+    fs::write(path("order.toml"), ORDER_SETTINGS).unwrap();
     // A pause hands the connection back; the next message takes it over again.
     let script = "buy 5 @ 1.25 1001 id first\nexpect new within 20s\nsleep 300ms\n\
          replace first qty 7 @ 2\nexpect replace within 20s\n\

@@ -4,13 +4,12 @@
 //! all others.
 
 use std::ffi::{c_int, c_long, c_uint};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use libc::sigset_t;
 
 use super::{copies, descriptors, execution, polling, receive, send, sockets, system};
-use crate::log::{self, Level};
-use crate::{guard, process, real};
+use crate::errno::set_errno;
+use crate::{process, real};
 
 // The C library's functions have the same arguments as the kernel in all of these calls, except
 // the size of a signal mask, which follows them.
@@ -41,8 +40,10 @@ pub(crate) unsafe extern "C" fn syscall(
     if let Some(result) = done {
         return result;
     }
-    if number == libc::SYS_io_uring_setup {
-        report_io_uring();
+    if number == libc::SYS_io_uring_setup && !process::leave_to_kernel("the process uses io_uring")
+    {
+        set_errno(libc::EOPNOTSUPP);
+        return -1;
     }
     // SAFETY: the program's arguments.
     unsafe { real::syscall(number, a, b, c, d, e, f) }
@@ -118,16 +119,4 @@ unsafe fn control(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> Option<c_lo
         libc::SYS_fork => (unsafe { system::_Fork() }).into(),
         _ => return None,
     })
-}
-
-#[cold]
-fn report_io_uring() {
-    static REPORTED: AtomicBool = AtomicBool::new(false);
-    if !process::open_stacks().is_empty()
-        && !REPORTED.swap(true, Ordering::Relaxed)
-        && let Some(_inside) = guard::enter()
-    {
-        let text = "the program uses io_uring, which does not receive what bypasses the kernel";
-        log::line(Level::Fallback, text);
-    }
 }

@@ -10,6 +10,7 @@ use crate::harness::child_protocol::ChildCounters;
 use crate::harness::cores::Cores;
 use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::signals::Signals;
+use crate::harness::transport::TransportArgs;
 
 /// The interval at which the parent checks progress and signals. It is long because with two cores
 /// each check takes time from one of the two processes.
@@ -35,10 +36,11 @@ impl MonitoredChild {
     pub(super) fn start(
         hosts: &HostPair,
         role: Role,
+        transport: TransportArgs,
         setup: &impl serde::Serialize,
     ) -> Result<Self> {
         let page = ChildCounters::create()?;
-        Ok(Self { side: ChildProcess::start(hosts, role, &page, setup)?, page })
+        Ok(Self { side: ChildProcess::start(hosts, role, &page, transport, setup)?, page })
     }
 }
 

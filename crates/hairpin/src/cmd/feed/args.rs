@@ -250,13 +250,14 @@ impl FeedArgs {
     /// # Errors
     /// One line.
     pub(super) fn check(&self) -> Result<()> {
-        if self.pcap.is_some() && self.transport.is_xdp() {
-            usage_error!("a capture needs no network: --transport xdp is for --interface");
+        if self.pcap.is_some() && self.transport.bypasses_kernel() {
+            usage_error!("a capture needs no network: --transport is for --interface");
         }
-        if self.interface_a.is_some() && self.transport.is_xdp() {
-            usage_error!("--transport xdp receives on one interface: use --interface");
+        if self.interface_a.is_some() && self.transport.bypasses_kernel() {
+            let name = self.transport.transport.name();
+            usage_error!("--transport {name} receives on one interface: use --interface");
         }
-        if self.timestamps != Timestamps::Software && self.transport.is_xdp() {
+        if self.timestamps != Timestamps::Software && self.transport.bypasses_kernel() {
             usage_error!("--timestamps is for --transport kernel");
         }
         self.transport.check_interface(self.interface.as_deref())

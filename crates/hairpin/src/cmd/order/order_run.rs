@@ -43,10 +43,10 @@ const ORDER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Wrong settings or a wrong script, a locked journal, a failed logon, a command that failed, or an
 /// unmet expectation.
 pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
-    if arguments.transport.is_xdp() || arguments.interface.is_none() {
+    if arguments.transport.bypasses_kernel() || arguments.interface.is_none() {
         arguments.transport.check_interface(arguments.interface.as_deref())?;
     } else {
-        usage_error!("--interface is for --transport xdp");
+        usage_error!("--interface is for --transport xdp and preload");
     }
     let settings = OrderSettings::read(settings, arguments)?;
     let script = arguments.script.as_deref();

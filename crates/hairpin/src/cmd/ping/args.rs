@@ -243,10 +243,10 @@ impl PingArgs {
 
     /// Checks the arguments for the datapath.
     fn check_transport(&self) -> Result<()> {
-        if !self.transport.is_xdp() {
+        if !self.transport.bypasses_kernel() {
             return Ok(());
         }
-        if self.timestamps != Stamping::None {
+        if self.timestamps != Stamping::None && self.transport.is_xdp() {
             usage_error!(
                 "kernel timestamps need kernel sockets: --timestamps conflicts with --transport xdp"
             );

@@ -215,7 +215,7 @@ fn leave_out(mut plan: Vec<PingCase>, arguments: &PingArgs) -> (Vec<PingCase>, S
     let mut said = String::new();
     if arguments.wait.is_empty() {
         for wait in Wait::ALL {
-            if let Err(error) = wait.probe() {
+            if let Err(error) = arguments.transport.probe(wait) {
                 plan.retain(|case| case.wait != wait);
                 said += &format!("\nwait {wait} is not available: {error}");
             }

@@ -80,7 +80,8 @@ impl PingContext<'_> {
         mut on_event: impl FnMut(RoundEvent<'_>),
     ) -> Result<Outcome> {
         let page = ChildCounters::create()?;
-        let mut pong = ChildProcess::start(self.hosts, Role::Pong, &page, &self.pong_setup(case))?;
+        let setup = self.pong_setup(case);
+        let mut pong = ChildProcess::start(self.hosts, Role::Pong, &page, case.transport, &setup)?;
         let ready: PongReady = pong.line(TIMEOUT).map_err(|error| error.context(NotReady))?;
         if let Some(datapath) = &ready.datapath {
             on_event(RoundEvent::Datapath(pong.name(), datapath));
@@ -105,7 +106,7 @@ impl PingContext<'_> {
     ) -> Result<PingOutcome> {
         let page = ChildCounters::create()?;
         let setup = self.ping_setup(case, remote);
-        let mut ping = ChildProcess::start(self.hosts, Role::Ping, &page, &setup)?;
+        let mut ping = ChildProcess::start(self.hosts, Role::Ping, &page, case.transport, &setup)?;
         let ready: PingReady = ping.line(TIMEOUT)?;
         if let Some(datapath) = &ready.datapath {
             on_event(RoundEvent::Datapath(ping.name(), datapath));

@@ -118,7 +118,9 @@ impl PongArgs {
                 usage_error!("reliable datagrams need an address: --listen ADDR:{DEFAULT_PORT}")
             }
             // The kernel receives for any address, AF_XDP for that of its interface.
-            (None, _) if self.transport.is_xdp() => SocketAddrV4::new(interface, DEFAULT_PORT),
+            (None, _) if self.transport.bypasses_kernel() => {
+                SocketAddrV4::new(interface, DEFAULT_PORT)
+            }
             (None, _) => SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, DEFAULT_PORT),
         };
         let is_group = listen.ip().is_multicast();

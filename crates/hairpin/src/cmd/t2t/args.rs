@@ -123,8 +123,8 @@ impl T2tArgs {
     /// # Errors
     /// One line for each.
     pub(super) fn check(&self) -> Result<()> {
-        if self.against_kernel && !self.context.transport.is_xdp() {
-            usage_error!("--against-kernel is for --transport xdp");
+        if self.against_kernel && !self.context.transport.bypasses_kernel() {
+            usage_error!("--against-kernel is for --transport xdp and preload");
         }
         self.context.check(&self.feed)
     }

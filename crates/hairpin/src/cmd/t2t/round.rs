@@ -46,11 +46,15 @@ pub(super) fn run(
     // A page each: only packets pass between the two.
     let (page, trader_page) = (ChildCounters::create()?, ChildCounters::create()?);
     let exchange_started_ns = t2t_setup::monotonic_ns();
-    let mut exchange_side = ChildProcess::start(hosts, Role::Exchange, &page, exchange)?;
+    let transport = exchange.transport;
+    let mut exchange_side = ChildProcess::start(hosts, Role::Exchange, &page, transport, exchange)?;
     let ready: Ready = exchange_side.line(TIMEOUT).map_err(|error| error.context(NotReady))?;
     progress(0);
     let started_ns = [exchange_started_ns, t2t_setup::monotonic_ns()];
-    let mut trader_side = ChildProcess::start(hosts, Role::Trader, &trader_page, &trader(ready))?;
+    let setup = trader(ready);
+    let transport = setup.trader.transport;
+    let mut trader_side =
+        ChildProcess::start(hosts, Role::Trader, &trader_page, transport, &setup)?;
 
     let mut deadline = Instant::now() + length(&exchange.load) + TIMEOUT;
     let mut asked = false;

@@ -73,10 +73,13 @@ impl RunPlan {
     pub(crate) fn leave_out(&mut self) -> String {
         let mut said = String::new();
         for wait in Wait::ALL {
-            let has_it = self.cases.iter().any(|case| case.wait == wait);
-            if let (true, Err(error)) = (has_it, wait.probe()) {
-                self.cases.retain(|case| case.wait != wait);
-                said += &format!("\nwait {wait} is not available: {error}");
+            let mut reasons = Vec::new();
+            self.cases.retain(|case| {
+                let probed = if case.wait == wait { case.transport.probe(wait) } else { Ok(()) };
+                probed.map_err(|reason| reasons.push(reason)).is_ok()
+            });
+            if let Some(reason) = reasons.first() {
+                said += &format!("\nwait {wait} is not available: {reason}");
             }
         }
         said

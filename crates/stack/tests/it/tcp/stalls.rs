@@ -13,8 +13,8 @@ use crate::support::{MODES, Random, TIMEOUT, eventually, stack};
 
 /// The most bytes in flight in each direction: less than the window and than bulk transfer.
 const IN_FLIGHT_MAX: u64 = 40_000;
-/// The longest time that is counted of a turn without takeover and handback: the process was stopped
-/// in a longer one.
+/// The longest time that is counted of a turn without takeover and handback: the process was
+/// stopped in a longer one.
 const TURN_MAX: Duration = Duration::from_millis(60);
 
 /// The state that both threads share, by end.

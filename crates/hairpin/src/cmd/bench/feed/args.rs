@@ -30,15 +30,16 @@ const ROUNDS: u32 = 7;
 /// its own process on its own core. As root, and as an ordinary user where the kernel allows user
 /// namespaces, packets travel over a veth between two namespaces; otherwise over loopback. Besides
 /// the published figures the table shows the feed handler with each wait, kept warm, with AF_XDP
-/// (xdp), the channel alone in batches of 64 packets, and a bare socket.
+/// (xdp), under `hairpin run` (preload), the channel alone in batches of 64 packets, and a bare
+/// socket.
 ///
-/// Columns alternate in rounds (A B C A B C ...), each with its own processes. A run takes about 6
+/// Columns alternate in rounds (A B C A B C ...), each with its own processes. A run takes about 7
 /// minutes for each wait, --quick about 20 seconds.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct BenchFeedArgs {
     /// Print the tables of a results file written with --json, without measuring
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "quick", "samples", "rounds", "seed", "wait", "keep_warm", "xdp", "xdp_mode"])]
+        "quick", "samples", "rounds", "seed", "wait", "keep_warm", "xdp", "preload", "xdp_mode"])]
     pub(super) from: Option<PathBuf>,
 
     /// Waits of the receiver: block, poll, epoll, spin, io_uring [default: spin]
@@ -54,6 +55,11 @@ pub(crate) struct BenchFeedArgs {
     #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
           value_parser = parse_switch)]
     xdp: bool,
+
+    /// Measure the feed handler under hairpin run as well (preload); requires root and two hosts
+    #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
+          value_parser = parse_switch)]
+    preload: bool,
 
     /// Mode of the filter of the column xdp: auto, generic, native [default: auto]
     #[arg(long, value_enum, value_name = "MODE")]
@@ -104,6 +110,7 @@ impl BenchFeedArgs {
                     Some((handler, kernel)),
                     warm.map(|warm| (warm, kernel)),
                     self.xdp.then_some((handler, xdp)),
+                    self.preload.then_some((handler, transport::TransportArgs::preload())),
                     Some((Receiver::Bare, kernel)),
                 ];
                 let load = self.load(interval_us);
@@ -155,9 +162,11 @@ mod tests {
             (5_000, "spin"),
             (5_000, "spin, kept warm"),
             (5_000, "xdp, spin"),
+            (5_000, "preload, spin"),
             (5_000, "bare receiver, spin"),
             (0, "spin"),
             (0, "xdp, spin"),
+            (0, "preload, spin"),
             (0, "bare receiver, spin"),
             (0, "batch"),
         ];
@@ -179,7 +188,7 @@ mod tests {
     fn without_a_pause_there_are_ten_times_as_many_samples() {
         let plan = parse(&["--samples", "70"]).unwrap().plan();
         let samples: Vec<u64> = plan.iter().map(|case| case.load.samples).collect();
-        assert_eq!(samples, [70, 70, 70, 70, 700, 700, 700, 350]);
+        assert_eq!(samples, [70, 70, 70, 70, 70, 700, 700, 700, 700, 350]);
         assert_eq!(parse(&["--quick"]).unwrap().plan()[0].load.samples, 350);
     }
 

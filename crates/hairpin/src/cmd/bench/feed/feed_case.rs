@@ -52,7 +52,7 @@ impl bench_case::BenchCase for FeedCase {
 
 /// Returns the name of a column.
 pub(super) fn name(receiver: Receiver, transport: &str, wait: &str) -> String {
-    let datapath = if transport == Transport::Xdp.name() { "xdp, " } else { "" };
+    let datapath = Transport::prefix(transport);
     match receiver {
         Receiver::Handler { is_kept_warm: false } => format!("{datapath}{wait}"),
         Receiver::Handler { is_kept_warm: true } => format!("{datapath}{wait}, kept warm"),

@@ -79,11 +79,11 @@ impl Bench for Feed {
         received.rows.into_iter().map(row).collect()
     }
 
-    /// Returns the reason if AF_XDP is not available: it requires two hosts and capabilities.
+    /// Returns the reason if the kernel cannot be bypassed: it requires two hosts and capabilities.
     fn refusal(context: &BenchContext<'_>, case: &FeedCase) -> Option<String> {
         let words = &case.transport;
         let may = words.check_between_hosts(None).and_then(|()| context.hosts.check(words));
-        may.err().map(|error| format!("xdp is not available: {error}"))
+        may.err().map(|error| format!("{} is not available: {error}", words.transport.name()))
     }
 
     fn failed(case: &FeedCase, reason: &str) -> Vec<Row> {

@@ -9,6 +9,7 @@ use super::feed_case::{FeedCase, Receiver};
 use super::setup::{self, Ready, ReceiverOutcome, ReceiverSetup, SenderOutcome, SenderSetup};
 use crate::cmd::bench::bench_context::{BenchContext, MonitoredChild, TIMEOUT};
 use crate::harness::host_pair::Role;
+use crate::harness::transport::TransportArgs;
 
 /// The time between the last packet and the end of the receiver, for packets in flight.
 const SETTLE: Duration = Duration::from_millis(50);
@@ -31,18 +32,21 @@ pub(super) fn run(
     told: &mut dyn FnMut(u64),
 ) -> Result<Outcome> {
     let length = length(case);
+    let start_receiver = || {
+        let setup = receiver_setup(context, case);
+        MonitoredChild::start(context.hosts, Role::Receiver, case.transport, &setup)
+    };
     if case.receiver == Receiver::Batch {
-        let receiver =
-            MonitoredChild::start(context.hosts, Role::Receiver, &receiver_setup(context, case))?;
+        let receiver = start_receiver()?;
         let received = context.wait(receiver, None, length, told)?;
         return Ok(Outcome { received, unsent: 0 });
     }
     let begun = Instant::now();
-    let mut sender =
-        MonitoredChild::start(context.hosts, Role::Sender, &sender_setup(context, case))?;
+    let setup = sender_setup(context, case);
+    let kernel = TransportArgs::default();
+    let mut sender = MonitoredChild::start(context.hosts, Role::Sender, kernel, &setup)?;
     let _: Ready = sender.side.line(TIMEOUT)?;
-    let mut receiver =
-        MonitoredChild::start(context.hosts, Role::Receiver, &receiver_setup(context, case))?;
+    let mut receiver = start_receiver()?;
     let _: Ready =
         context.ready(&mut receiver, &mut sender, "the receiver does not get in sync")?;
     let start = begun.elapsed();

@@ -25,10 +25,11 @@ pub(super) fn render(results: &Results) -> String {
 const LEGEND: &str = "
 our values cover all samples; the interval contains the median over the rounds with 95 %
 confidence. xdp: the same feed handler, its packets bypassing the kernel (AF_XDP), receive
-timestamps by the filter on the interface, with the kernel's clock. batch: the mean of 64 packets
-back to back, from memory, in the channel alone. bare receiver: a socket without a feed handler,
-receive timestamp to user space. *: below 20 steps of the clock, where one reading is inexact; see
-batch. No floor was subtracted. A percentile with fewer than 10 samples beyond it is -.
+timestamps by the filter on the interface, with the kernel's clock. preload: the feed handler
+under hairpin run. batch: the mean of 64 packets back to back, from memory, in the channel alone.
+bare receiver: a socket without a feed handler, receive timestamp to user space. *: below 20 steps
+of the clock, where one reading is inexact; see batch. No floor was subtracted. A percentile with
+fewer than 10 samples beyond it is -.
 ";
 
 /// The names of the lines after those of the figures.

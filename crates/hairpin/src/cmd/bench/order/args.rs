@@ -31,15 +31,16 @@ const ROUNDS: u32 = 7;
 /// user where the kernel allows user namespaces, it runs over a veth between two namespaces;
 /// otherwise over loopback. Besides the published figures the table shows the session with each
 /// wait, at the exchange's gateway and at the bare one, bare sockets, the same with AF_XDP on both
-/// sides (xdp), and the session alone in batches of 64.
+/// sides (xdp), under `hairpin run` on both sides (preload), and the session alone in batches of
+/// 64.
 ///
 /// One order is outstanding at a time. Columns alternate in rounds (A B C A B C ...), each with its
-/// own processes. A run takes about 4 minutes for each wait, --quick about 40 seconds.
+/// own processes. A run takes about 6 minutes for each wait, --quick about 60 seconds.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct BenchOrderArgs {
     /// Print the tables of a results file written with --json, without measuring
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "quick", "samples", "rounds", "interval_us", "wait", "xdp", "xdp_mode"])]
+        "quick", "samples", "rounds", "interval_us", "wait", "xdp", "preload", "xdp_mode"])]
     pub(super) from: Option<PathBuf>,
 
     /// Waits of the session: block, poll, epoll, spin, io_uring [default: spin]
@@ -50,6 +51,11 @@ pub(crate) struct BenchOrderArgs {
     #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
           value_parser = parse_switch)]
     xdp: bool,
+
+    /// Measure order entry under hairpin run as well (preload); requires root and two hosts
+    #[arg(long, value_name = "on|off", default_value = "on", action = ArgAction::Set,
+          value_parser = parse_switch)]
+    preload: bool,
 
     /// Mode of the filter of the columns xdp: auto, generic, native [default: auto]
     #[arg(long, value_enum, value_name = "MODE")]
@@ -65,7 +71,7 @@ pub(crate) struct BenchOrderArgs {
           value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
     samples: u64,
 
-    /// Record 1,000 samples per column: about 40 seconds
+    /// Record 1,000 samples per column: about 60 seconds
     #[arg(long, conflicts_with = "samples")]
     quick: bool,
 
@@ -111,7 +117,8 @@ impl BenchOrderArgs {
 
     fn transports(&self) -> impl Iterator<Item = TransportArgs> {
         let xdp = self.xdp.then_some(TransportArgs::xdp(self.xdp_mode));
-        std::iter::once(TransportArgs::default()).chain(xdp)
+        let preload = self.preload.then(TransportArgs::preload);
+        std::iter::once(TransportArgs::default()).chain(xdp).chain(preload)
     }
 
     /// Returns the number of rounds of each column, at most the number of samples.
@@ -150,26 +157,35 @@ mod tests {
             (1_000, "xdp, spin"),
             (1_000, "bare gateway, xdp, spin"),
             (1_000, "bare sockets, xdp, spin"),
+            (1_000, "preload, spin"),
+            (1_000, "bare gateway, preload, spin"),
+            (1_000, "bare sockets, preload, spin"),
             (0, "spin"),
             (0, "bare gateway, spin"),
             (0, "bare sockets, spin"),
             (0, "xdp, spin"),
             (0, "bare gateway, xdp, spin"),
             (0, "bare sockets, xdp, spin"),
+            (0, "preload, spin"),
+            (0, "bare gateway, preload, spin"),
+            (0, "bare sockets, preload, spin"),
             (0, "batch"),
         ];
         assert_eq!(names(&[]), expected.map(|(interval, name)| (interval, name.to_owned())));
         let of_two_waits = ["--interval-us", "500", "--wait", "spin,epoll"];
-        assert_eq!(names(&of_two_waits).len(), 13);
-        assert_eq!(names(&[&of_two_waits[..], &["--xdp", "off"]].concat()).len(), 7);
+        assert_eq!(names(&of_two_waits).len(), 19);
+        assert_eq!(
+            names(&[&of_two_waits[..], &["--xdp", "off", "--preload", "off"]].concat()).len(),
+            7
+        );
     }
 
     #[test]
     fn halves_number_of_batches() {
         let plan = parse(&["--samples", "71"]).unwrap().plan();
         let samples: Vec<u64> = plan.iter().map(|case| case.load.samples).collect();
-        assert_eq!(samples[..12], [71; 12]);
-        assert_eq!(samples[12..], [36]);
+        assert_eq!(samples[..18], [71; 18]);
+        assert_eq!(samples[18..], [36]);
         assert_eq!(parse(&["--quick"]).unwrap().plan()[0].load.samples, 1_000);
     }
 

@@ -81,12 +81,12 @@ impl Bench for Order {
         outcome.rows.into_iter().map(row).collect()
     }
 
-    /// Returns the reason if AF_XDP is not available: it requires two hosts and capabilities.
+    /// Returns the reason if the kernel cannot be bypassed: it requires two hosts and capabilities.
     fn refusal(context: &BenchContext<'_>, case: &OrderCase) -> Option<String> {
         let transport = &case.transport;
         let may = transport.check_between_hosts(None);
         let may = may.and_then(|()| context.hosts.check(transport));
-        may.err().map(|error| format!("xdp is not available: {error}"))
+        may.err().map(|error| format!("{} is not available: {error}", transport.transport.name()))
     }
 
     fn failed(case: &OrderCase, reason: &str) -> Vec<Row> {

@@ -34,7 +34,7 @@ pub(crate) struct OrderCase {
 impl Subject {
     /// Returns the name of a column with this transport and wait.
     pub(super) fn name(self, transport: &str, wait: &str) -> String {
-        let datapath = if transport == Transport::Xdp.name() { "xdp, " } else { "" };
+        let datapath = Transport::prefix(transport);
         match self {
             Self::Gateway => format!("{datapath}{wait}"),
             Self::BareGateway => format!("bare gateway, {datapath}{wait}"),

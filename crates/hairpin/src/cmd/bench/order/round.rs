@@ -24,14 +24,15 @@ pub(super) fn run(
     told: &mut dyn FnMut(u64),
 ) -> Result<ClientOutcome> {
     let start = |gateway| {
-        MonitoredChild::start(context.hosts, Role::Client, &client_setup(context, case, gateway))
+        let setup = client_setup(context, case, gateway);
+        MonitoredChild::start(context.hosts, Role::Client, case.transport, &setup)
     };
     if case.subject == Subject::Batch {
         return context.wait(start(NOWHERE)?, None, length(case), told);
     }
     let begun = Instant::now();
-    let mut gateway =
-        MonitoredChild::start(context.hosts, Role::Gateway, &gateway_setup(context, case))?;
+    let setup = gateway_setup(context, case);
+    let mut gateway = MonitoredChild::start(context.hosts, Role::Gateway, case.transport, &setup)?;
     let Ready { address } = gateway.side.line(TIMEOUT)?;
     let client = start(address)?;
     let start_ns = u64::try_from(begun.elapsed().as_nanos()).ok();

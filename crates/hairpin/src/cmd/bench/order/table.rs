@@ -29,7 +29,8 @@ handler receive: report in the process to its callback. handler send: call to th
 order's bytes. OS + handler send: call to its return. one way: half of the way from the call to the
 callback. batch: the mean of 64 back to back, in memory, a turn of the session each. bare gateway:
 it reports every order as new and does nothing else. bare sockets: no session on either side.
-xdp: both sides with AF_XDP, other columns with kernel sockets.
+xdp: both sides with AF_XDP, other columns with kernel sockets. preload: both sides under hairpin
+run.
 Our values cover all samples and include the readings of the clock: one in each handler
 stage, two in OS + handler send, three in one way's whole. Their floor stands below and was not
 subtracted. *: below 20 steps of the clock, where one reading is inexact; see batch. A percentile

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hairpin_reactor::Wait;
 
-use super::sockets_case::{Program, SocketsCase};
+use super::sockets_case::{Program, Protocol, SocketsCase};
 use crate::cmd::bench::bench_case::Load;
 use crate::harness::{cores, output};
 
@@ -12,8 +12,9 @@ use crate::harness::{cores, output};
 const SIZES: [usize; 6] = [14, 64, 256, 512, 1_024, 1_400];
 /// The message sizes with --quick.
 const QUICK_SIZES: [usize; 1] = [14];
-/// The least and the greatest message size: the least of sockperf, and what fits into a frame.
-const SIZE_RANGE: [usize; 2] = [14, 1_472];
+/// The least and the greatest message size: the least of sockperf, and what fits into a frame with
+/// TCP's headers.
+const SIZE_RANGE: [usize; 2] = [14, 1_448];
 /// The default number of rounds of each case, and with --quick.
 const ROUNDS: [u32; 2] = [5, 1];
 /// The round trips of the minimal echo per round.
@@ -23,21 +24,26 @@ const WARM_UP: u64 = 1_000;
 
 /// Measure unmodified programs: sockperf with and without acceleration, for each message size
 ///
-/// The program is Debian's sockperf (ping-pong over UDP, --mps=3000000), blocking and spinning
-/// (--nonblocked). It runs over kernel sockets, and under `hairpin run` on both sides. Spinning, it
-/// also runs with one side accelerated. The minimal AF_XDP echo, with frames of the same length,
-/// shows the lower bound of the device.
+/// The program is Debian's sockperf (ping-pong over UDP and TCP, --mps=3000000), blocking and
+/// spinning (--nonblocked). It runs over kernel sockets, and under `hairpin run` on both sides.
+/// Spinning, it also runs with one side accelerated. The minimal AF_XDP echo, with frames of the
+/// same length, shows the lower bound of the device.
 ///
 /// Each side has a core of its own. Cases alternate in rounds (A B C A B C ...), each with its own
 /// processes. A ratio is the median over rounds. AF_XDP needs root and two hosts; otherwise only
-/// kernel sockets are measured. A run takes about 6 minutes, --quick about 15 seconds.
+/// kernel sockets are measured. A run takes about 12 minutes, --quick about 30 seconds.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct BenchSocketsArgs {
     /// Print the tables of a results file written with --json, without measuring
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "rounds", "size", "seconds"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "quick", "rounds", "size", "protocol", "seconds"])]
     pub(super) from: Option<PathBuf>,
 
-    /// Message sizes in bytes, 14 to 1472 [default: 14,64,256,512,1024,1400; with --quick: 14]
+    /// Protocols: udp, tcp [default: both]
+    #[arg(long, value_enum, value_delimiter = ',', hide_possible_values = true)]
+    protocol: Vec<Protocol>,
+
+    /// Message sizes in bytes, 14 to 1448 [default: 14,64,256,512,1024,1400; with --quick: 14]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = parse_size)]
     size: Vec<usize>,
 
@@ -46,7 +52,7 @@ pub(crate) struct BenchSocketsArgs {
           value_parser = clap::value_parser!(u32).range(1..=600))]
     seconds: u32,
 
-    /// Measure 14-byte messages in one round: about 15 seconds
+    /// Measure 14-byte messages in one round: about 30 seconds
     #[arg(long)]
     quick: bool,
 
@@ -72,17 +78,30 @@ impl BenchSocketsArgs {
         let samples = ECHO_SAMPLES * self.rounds() as u64;
         let load = Load { interval_us: 0, warm_up: WARM_UP, samples, seed: 0 };
         let seconds = self.seconds;
-        let case = |program, wait, size| SocketsCase { program, wait, size, seconds, load };
-        let cases = sizes.iter().flat_map(|&size| {
-            [
-                case(Program::KERNEL, Wait::Block, size),
-                case(Program::BOTH, Wait::Block, size),
-                case(Program::KERNEL, Wait::Spin, size),
-                case(Program::BOTH, Wait::Spin, size),
-                case(Program::MinimalEcho, Wait::Spin, size),
-                case(Program::CLIENT, Wait::Spin, size),
-                case(Program::SERVER, Wait::Spin, size),
-            ]
+        const COLUMNS: [(Program, Wait); 7] = [
+            (Program::KERNEL, Wait::Block),
+            (Program::BOTH, Wait::Block),
+            (Program::KERNEL, Wait::Spin),
+            (Program::BOTH, Wait::Spin),
+            (Program::MinimalEcho, Wait::Spin),
+            (Program::CLIENT, Wait::Spin),
+            (Program::SERVER, Wait::Spin),
+        ];
+        let protocols = match &self.protocol[..] {
+            [] => &Protocol::ALL[..],
+            protocols => protocols,
+        };
+        let groups =
+            protocols.iter().flat_map(|&protocol| sizes.iter().map(move |&size| (protocol, size)));
+        let cases = groups.flat_map(|(protocol, size)| {
+            COLUMNS.map(|(program, wait)| SocketsCase {
+                program,
+                protocol,
+                wait,
+                size,
+                seconds,
+                load,
+            })
         });
         cases.collect()
     }
@@ -112,24 +131,27 @@ mod tests {
     #[test]
     fn compared_cases_are_adjacent() {
         let names: Vec<String> =
-            parse("--quick").unwrap().plan().iter().map(SocketsCase::name).collect();
+            parse("--quick --protocol udp").unwrap().plan().iter().map(SocketsCase::name).collect();
         let expected = [
-            "sockperf, kernel, wait block, 14 bytes",
-            "sockperf, preload, wait block, 14 bytes",
-            "sockperf, kernel, wait spin, 14 bytes",
-            "sockperf, preload, wait spin, 14 bytes",
-            "minimal echo, xdp, wait spin, 14 bytes",
-            "sockperf, client accelerated, preload, wait spin, 14 bytes",
-            "sockperf, server accelerated, preload, wait spin, 14 bytes",
+            "sockperf, kernel, udp, wait block, 14 bytes",
+            "sockperf, preload, udp, wait block, 14 bytes",
+            "sockperf, kernel, udp, wait spin, 14 bytes",
+            "sockperf, preload, udp, wait spin, 14 bytes",
+            "minimal echo, xdp, udp, wait spin, 14 bytes",
+            "sockperf, client accelerated, preload, udp, wait spin, 14 bytes",
+            "sockperf, server accelerated, preload, udp, wait spin, 14 bytes",
         ];
         assert_eq!(names, expected);
-        assert_eq!(parse("").unwrap().plan().len(), 7 * SIZES.len());
+        let length = |words| parse(words).unwrap().plan().len();
+        assert_eq!([length(""), length("--protocol tcp")], [14 * SIZES.len(), 7 * SIZES.len()]);
         assert_eq!(["", "--quick", "--rounds 3"].map(|it| parse(it).unwrap().rounds()), [5, 1, 3]);
     }
 
     #[test]
     fn rejects_impossible_sizes_and_conflicts() {
-        for words in ["--size 13", "--size 1473", "--seconds 0", "--from a --quick"] {
+        for words in
+            ["--size 13", "--size 1449", "--protocol icmp", "--seconds 0", "--from a --quick"]
+        {
             assert!(parse(words).is_err(), "{words}");
         }
         assert!(parse("--from a").is_ok());

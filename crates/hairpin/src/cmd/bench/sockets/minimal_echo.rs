@@ -14,8 +14,6 @@ use super::sockets_case::SocketsCase;
 use crate::cmd::bench::bench_context::BenchContext;
 use crate::harness::host_pair::Role;
 
-/// The length of the Ethernet, IPv4 and UDP headers of a datagram.
-const HEADERS: usize = 14 + 20 + 8;
 /// The offset of the message number in a frame.
 const NUMBER: usize = 14;
 /// The first EtherType for local experiments (IEEE 802).
@@ -35,7 +33,7 @@ pub(super) fn round(context: &BenchContext<'_>, case: &SocketsCase) -> Result<(R
     // Generic mode is the default of AF_XDP on a veth.
     let open = |role| context.hosts.run(role, |index| MinimalSocket::open(index, false));
     let [mut server, mut client] = [open(Role::Pong)?, open(Role::Ping)?];
-    let length = HEADERS + case.size;
+    let length = case.protocol.headers() + case.size;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let echo = scope.spawn(|| {

@@ -1,5 +1,6 @@
 //! A column of `hairpin bench sockets`.
 
+use clap::ValueEnum;
 use hairpin_measure::{Clock, Kind, Setting};
 use hairpin_reactor::Wait;
 
@@ -33,10 +34,40 @@ impl Program {
     }
 }
 
-/// A program, its wait and the message size.
+/// The protocol of the program's sockets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Protocol {
+    /// Datagrams
+    Udp,
+    /// A connection
+    Tcp,
+}
+
+impl Protocol {
+    pub(super) const ALL: [Self; 2] = [Self::Udp, Self::Tcp];
+
+    /// Returns the name in a results file.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Udp => "udp",
+            Self::Tcp => "tcp",
+        }
+    }
+
+    /// Returns the length of the Ethernet, IPv4 and UDP or TCP headers; TCP with timestamps.
+    pub(super) const fn headers(self) -> usize {
+        match self {
+            Self::Udp => 14 + 20 + 8,
+            Self::Tcp => 14 + 20 + 32,
+        }
+    }
+}
+
+/// A program, its protocol, its wait and the message size.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SocketsCase {
     pub(super) program: Program,
+    pub(super) protocol: Protocol,
     pub(super) wait: Wait,
     pub(super) size: usize,
     /// The duration of a round of sockperf, in seconds.
@@ -55,7 +86,7 @@ impl SocketsCase {
             feed: None,
             transport: transport.to_owned(),
             wait: self.wait.to_string(),
-            protocol: "udp".to_owned(),
+            protocol: self.protocol.name().to_owned(),
             size_bytes: self.size as u64,
             interval_us: 0,
             kind: Kind::Rtt,
@@ -83,6 +114,7 @@ impl bench_case::BenchCase for SocketsCase {
 
     fn name(&self) -> String {
         let [case, transport] = self.program.names();
-        format!("{case}, {transport}, wait {}, {} bytes", self.wait, self.size)
+        let Self { protocol, wait, size, .. } = self;
+        format!("{case}, {transport}, {}, wait {wait}, {size} bytes", protocol.name())
     }
 }

@@ -1,7 +1,6 @@
 //! A round of sockperf.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use hairpin_measure::Recorder;
@@ -9,9 +8,10 @@ use hairpin_reactor::Wait;
 use hairpin_time::Duration;
 
 use super::Counts;
-use super::sockets_case::SocketsCase;
+use super::sockets_case::{Protocol, SocketsCase};
 use crate::cmd::bench::bench_context::BenchContext;
 use crate::harness::host_pair::Role;
+use crate::harness::preload::accelerated;
 use crate::harness::sockperf::{self, PingPong, Server};
 
 /// Runs a server and a client, each accelerated or not, and returns the client's round trips.
@@ -21,36 +21,30 @@ use crate::harness::sockperf::{self, PingPong, Server};
 pub(super) fn round(
     context: &BenchContext<'_>,
     case: &SocketsCase,
-    accelerated: [bool; 2],
+    sides: [bool; 2],
 ) -> Result<(Recorder, Counts)> {
     let log = RoundLog::new();
     let ping_pong = PingPong {
         address: context.hosts.address(Role::Pong),
         size: case.size,
-        is_tcp: false,
+        is_tcp: case.protocol == Protocol::Tcp,
         is_nonblocked: case.wait == Wait::Spin,
         seconds: case.seconds,
     };
     let mut client = ping_pong.client();
     client.extend(["--full-log".to_owned(), log.0.display().to_string()]);
-    let command = |role, core, words: &[String], is_accelerated: bool| {
+    let command = |role, core, words: &[String], is_accelerated| {
         let pinned = sockperf::pinned(core, words);
-        if is_accelerated { accelerate(&pinned, context.hosts.interface(role)) } else { Ok(pinned) }
+        match is_accelerated {
+            true => accelerated(&pinned, context.hosts.interface(role), &[]),
+            false => Ok(pinned),
+        }
     };
-    let server = command(Role::Pong, context.cores.exchange, &ping_pong.server(), accelerated[0])?;
-    let client = command(Role::Ping, context.cores.trader, &client, accelerated[1])?;
+    let server = command(Role::Pong, context.cores.exchange, &ping_pong.server(), sides[0])?;
+    let client = command(Role::Ping, context.cores.trader, &client, sides[1])?;
     let _server = Server::start(context.hosts, server)?;
     let output = sockperf::output(context.hosts, client)?;
     Ok((log.round_trips()?, counts(&output).context("no counts in sockperf's output")?))
-}
-
-/// Returns the command under `hairpin run`, which fails if it cannot accelerate it.
-fn accelerate(command: &Command, interface: &str) -> Result<Command> {
-    let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let mut run = Command::new(program);
-    run.args(["run", "--strict", "--interface", interface, "--"]);
-    run.arg(command.get_program()).args(command.get_args());
-    Ok(run)
 }
 
 /// The client's log, a temporary file with a line for each round trip.

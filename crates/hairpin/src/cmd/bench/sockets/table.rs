@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row};
+use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, Setting};
 use hairpin_reactor::Wait;
 
-use super::published_results::{LINES, SOURCE, UDP};
-use super::sockets_case::Program;
+use super::published_results::{LINES, SOURCE, TCP, UDP};
+use super::sockets_case::{Program, Protocol};
 use crate::cmd::bench::comparison_table::{Column, drawn, grouped, here, median_ratio, note};
 
 /// The columns that are measured, and their headings.
@@ -22,12 +22,15 @@ const PROGRAMS: [(&str, Program); 5] = [
 pub(super) fn render(results: &Results) -> String {
     let rows: Vec<&Row> =
         results.rows.iter().filter(|row| row.setting.bench == "sockets").collect();
-    let sockets = Rows { rows: &rows };
-    let mut text = "sockperf ping-pong over UDP, closed loop; half round trips in µs\n".to_owned();
-    for wait in [Wait::Block, Wait::Spin] {
-        text += &sockets.distribution(wait);
-        text += &sockets.medians(wait);
-        text += &sockets.ratios(wait);
+    let mut text = "sockperf ping-pong, closed loop; half round trips in µs\n".to_owned();
+    for protocol in Protocol::ALL {
+        let rows = rows.iter().copied().filter(|row| row.setting.protocol == protocol.name());
+        let sockets = Rows { protocol, rows: rows.collect() };
+        for wait in [Wait::Block, Wait::Spin] {
+            text += &sockets.distribution(wait);
+            text += &sockets.medians(wait);
+            text += &sockets.ratios(wait);
+        }
     }
     text += &notes(&rows);
     let truth = results.truth.as_ref().map(EnvironmentReport::describe).unwrap_or_default();
@@ -40,9 +43,10 @@ of the same length over an AF_XDP socket with minimal code around it, the lower 
 A percentile with fewer than 10 samples beyond it is -. A ratio is the median over rounds.
 ";
 
-/// The rows of a results file.
+/// The rows of a protocol.
 struct Rows<'a> {
-    rows: &'a [&'a Row],
+    protocol: Protocol,
+    rows: Vec<&'a Row>,
 }
 
 impl Rows<'_> {
@@ -66,7 +70,11 @@ impl Rows<'_> {
         let Some(size) = self.sizes().first().copied() else { return String::new() };
         let mut columns = Vec::new();
         if wait == Wait::Block {
-            columns.extend(UDP.map(|published| Column {
+            let published = match self.protocol {
+                Protocol::Udp => UDP,
+                Protocol::Tcp => TCP,
+            };
+            columns.extend(published.map(|published| Column {
                 heading: published.heading.to_owned(),
                 cells: published.values.map(micros).to_vec(),
             }));
@@ -84,7 +92,8 @@ impl Rows<'_> {
         let names: Vec<&str> = LINES.into_iter().chain([""]).collect();
         // Without published columns there is no border.
         let border = if published == 0 { columns.len() } else { published };
-        format!("\nwait {wait}, {size} bytes\n{}", drawn(&names, &columns, border))
+        let protocol = self.protocol.name();
+        format!("\n{protocol}, wait {wait}, {size} bytes\n{}", drawn(&names, &columns, border))
     }
 
     /// Returns the medians by size.
@@ -135,7 +144,7 @@ impl Rows<'_> {
         }
         let names: Vec<String> = sizes.iter().map(u64::to_string).chain([String::new()]).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        format!("\n{heading}\n{}", drawn(&names, &columns, columns.len()))
+        format!("\n{}, {heading}\n{}", self.protocol.name(), drawn(&names, &columns, columns.len()))
     }
 }
 
@@ -169,7 +178,8 @@ fn values(row: &Row) -> [Option<f64>; LINES.len()] {
 fn notes(rows: &[&Row]) -> String {
     let notes = rows.iter().map(|row| {
         let setting = &row.setting;
-        (note(row), format!("{} ({}, {})", setting.case, setting.transport, setting.wait))
+        let Setting { case, transport, protocol, wait, .. } = setting;
+        (note(row), format!("{case} ({transport}, {protocol}, {wait})"))
     });
     let notes = grouped(notes);
     let lines = notes.iter().map(|(reason, cases)| format!("{}: {reason}\n", cases.join(", ")));
@@ -197,8 +207,18 @@ mod tests {
     use crate::cmd::bench::sockets::sockets_case::SocketsCase;
 
     fn row(program: Program, wait: Wait, size: usize, round_trip_ns: u64) -> Row {
+        row_of(Protocol::Udp, program, wait, size, round_trip_ns)
+    }
+
+    fn row_of(
+        protocol: Protocol,
+        program: Program,
+        wait: Wait,
+        size: usize,
+        round_trip_ns: u64,
+    ) -> Row {
         let load = Load { interval_us: 0, warm_up: 0, samples: 0, seed: 0 };
-        let setting = SocketsCase { program, wait, size, seconds: 1, load }.setting();
+        let setting = SocketsCase { program, protocol, wait, size, seconds: 1, load }.setting();
         let rounds: Vec<Row> = (0..3)
             .map(|_| {
                 let mut samples = Recorder::with_capacity(100);
@@ -230,13 +250,20 @@ mod tests {
             row(Program::KERNEL, Wait::Spin, 14, 8_000),
             row(Program::BOTH, Wait::Spin, 14, 4_000),
             row(Program::MinimalEcho, Wait::Spin, 14, 3_200),
+            row_of(Protocol::Tcp, Program::BOTH, Wait::Block, 14, 5_000),
         ]);
         let published = ["50", "%", "12.432", "1.083", "|", "30.000", "2.000"];
-        assert_eq!(line(&text, "wait block, 14", "50 %"), published, "{text}");
-        assert_eq!(line(&text, "wait block: ratios", "14"), ["14", "15.000", "0.067"], "{text}");
-        assert_eq!(line(&text, "wait spin: median", "14"), ["14", "4.000", "2.000", "1.600"]);
+        assert_eq!(line(&text, "udp, wait block, 14", "50 %"), published, "{text}");
+        let published = ["50", "%", "16.235", "1.132", "|", "2.500"];
+        assert_eq!(line(&text, "tcp, wait block, 14", "50 %"), published, "{text}");
+        assert_eq!(
+            line(&text, "udp, wait block: ratios", "14"),
+            ["14", "15.000", "0.067"],
+            "{text}"
+        );
+        assert_eq!(line(&text, "udp, wait spin: median", "14"), ["14", "4.000", "2.000", "1.600"]);
         let ratios = ["14", "2.000", "0.500", "1.250"];
-        assert_eq!(line(&text, "wait spin: ratios", "14"), ratios, "{text}");
+        assert_eq!(line(&text, "udp, wait spin: ratios", "14"), ratios, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     }
 

@@ -1,0 +1,182 @@
+//! Runs the commands with `--transport preload`: kernel sockets under `hairpin run`, between two
+//! hosts joined by a veth pair.
+//!
+//! The tests assert that packets bypass the kernel. They assert no latency.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use crate::bench_sockets::has_library;
+use crate::support::{assert_done, assert_status, hairpin, rows, turn};
+use crate::xdp::{
+    Market, assert_bypassed, assert_rows, command, in_sync, kernel_datagrams, packets, start,
+    stderr, stdout, waits,
+};
+use crate::xdp_tcp::assert_segments_bypass;
+use hairpin_reactor::Wait;
+use hairpin_testbed::Testbed;
+
+const PRELOAD: [&str; 2] = ["--transport", "preload"];
+
+#[test]
+#[ignore = "needs root"]
+fn preload_pings_are_answered_with_every_wait() {
+    if !has_library() {
+        return;
+    }
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.json");
+    let args = ["ping", "--protocol", "udp,multicast,tcp", "--samples", "40", "--rounds", "2"];
+    let output = command(args).args(PRELOAD).arg("--json").arg(&results).output().unwrap();
+    assert_done(&output);
+    let rows = rows(&results);
+    let accelerated = waits().filter(|wait| *wait != Wait::IoUring).count();
+    assert_eq!(rows.len(), 3 * accelerated);
+    assert_rows(&rows, "preload", 40);
+}
+
+#[test]
+#[ignore = "needs root"]
+fn preload_trader_answers_every_tick_bypassing_the_kernel() {
+    if !has_library() {
+        return;
+    }
+    let _turn = turn();
+    let load = ["--samples", "500", "--rounds", "1", "--interval-us", "1000"];
+    let market = Market::open(PRELOAD.into_iter().chain(load));
+    let trader = market.trader(PRELOAD.into_iter().chain(["--wait", "spin"]));
+    let results = market.results();
+    let Market { testbed, folder: _folder, exchange } = market;
+    for process in [exchange, trader] {
+        assert_done(&process.output());
+    }
+    // The run has 600 ticks after the startup, each with an order and a cancel.
+    testbed.hosts().iter().for_each(|host| assert_bypassed(host, [0, 0], 300));
+    assert_segments_bypass(&testbed, 1_200);
+    let rows = rows(&results);
+    assert_eq!(rows.len(), 2);
+    assert_rows(&rows, "preload", 500);
+}
+
+#[test]
+#[ignore = "needs root"]
+fn preload_feed_synchronizes_bypassing_the_kernel() {
+    if !has_library() {
+        return;
+    }
+    let _turn = turn();
+    let market = Market::open([]);
+    let before = kernel_datagrams(market.host());
+    let feed = market.feed(PRELOAD.into_iter().chain(["--wait", "epoll", "--for", "1"]));
+    let output = start(market.host(), feed).output();
+    assert_done(&output);
+    assert_eq!(in_sync(&output), 100, "{output:?}");
+    assert_bypassed(market.host(), before, packets(&output) / 3);
+}
+
+#[test]
+#[ignore = "needs root"]
+fn t2t_and_benchmarks_have_preload_columns() {
+    if !has_library() {
+        return;
+    }
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.json");
+    let t2t = ["t2t", "--quick", "--samples", "40", "--interval-us", "2000", "--against-kernel"];
+    let t2t = t2t.into_iter().chain(["--wait", "epoll"]).chain(PRELOAD).collect();
+    let order = vec!["bench", "order", "--samples", "20", "--interval-us", "0", "--rounds", "1"];
+    let feed = vec!["bench", "feed", "--samples", "20", "--rounds", "1"];
+    // t2t: two stages, market data over multicast and TCP. Order: five stages at either gateway,
+    // two of bare sockets. Feed: two spans, with and without a delay.
+    for (args, count, samples) in [(t2t, 4, [40, 40]), (order, 12, [20, 20]), (feed, 4, [20, 200])]
+    {
+        let output = command(args).arg("--json").arg(&results).output().unwrap();
+        assert_done(&output);
+        assert!(stdout(&output).contains("preload"), "{}", stdout(&output));
+        let rows = rows(&results);
+        let rows: Vec<_> = rows.into_iter().filter(|row| row["transport"] == "preload").collect();
+        assert_eq!(rows.len(), count);
+        assert_rows(&rows[..count / 2], "preload", samples[0]);
+        assert_rows(&rows[count / 2..], "preload", samples[1]);
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn io_uring_program_leaves_its_sockets_to_the_kernel() {
+    if !has_library() || Wait::IoUring.probe().is_err() {
+        return;
+    }
+    let _turn = turn();
+    let testbed = Testbed::namespaces().unwrap();
+    let [first, second] = testbed.hosts();
+    let run = ["run", "--interface", "veth0"];
+    let pong = ["pong", "--listen", "10.77.0.1:5000", "--wait", "io_uring"];
+    for protocol in ["udp", "tcp"] {
+        let words = |flags: &'static [&'static str]| {
+            let program = ["--", env!("CARGO_BIN_EXE_hairpin")];
+            let words = run.into_iter().chain(flags.iter().copied()).chain(program);
+            words.chain(pong).chain(["--protocol", protocol])
+        };
+        let mut pong = start(first, command(words(&[])));
+        let args = ["ping", "10.77.0.1:5000", "--protocol", protocol, "--wait", "epoll"];
+        let args = args.into_iter().chain(["--samples", "40", "--rounds", "1"]);
+        // Repeat until the pong listens.
+        let until = Instant::now() + Duration::from_secs(20);
+        let output = loop {
+            let output = start(second, command(args.clone())).output();
+            if output.status.success() || Instant::now() > until || !pong.runs() {
+                break output;
+            }
+        };
+        assert_done(&output);
+        pong.signal("INT");
+        let pong = pong.output();
+        assert_status(&pong, 130);
+        let line = "all sockets stay with the kernel: the process uses io_uring";
+        assert_eq!(stderr(&pong).matches(line).count(), 1, "{}", stderr(&pong));
+
+        let strict = start(first, command(words(&["--strict"]))).output();
+        assert_status(&strict, 1);
+        assert!(stderr(&strict).contains("strict: the process uses io_uring"), "{strict:?}");
+    }
+}
+
+#[test]
+fn preload_requires_interface_that_leaves_this_host() {
+    for (args, named) in [
+        ("pong --transport preload", "--interface IF"),
+        ("pong --transport preload --interface lo", "not lo"),
+        ("ping 10.0.0.1:1 --protocol udp --transport preload", "--interface IF"),
+        ("t2t --transport preload --interface eth0", "needs two"),
+        ("pong --transport preload --interface lo --xdp-mode native", "--xdp-mode is for"),
+    ] {
+        let output = hairpin().args(args.split(' ')).output().unwrap();
+        assert_status(&output, 2);
+        let text = stderr(&output);
+        assert!(text.contains(named) && text.lines().count() == 1, "{args}: {text}");
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn preload_order_script_runs_bypassing_the_kernel() {
+    if !has_library() {
+        return;
+    }
+    let _turn = turn();
+    let market = Market::open([]);
+    let path = |name: &str| market.folder.path().join(name);
+    fs::write(path("order.toml"), crate::xdp_tcp::ORDER_SETTINGS).unwrap();
+    let script = "buy 5 @ 1.25 1001 id first\nexpect new within 20s\nquit\n";
+    fs::write(path("script"), script).unwrap();
+    let mut order = command(["order", "--interface", "veth0"]);
+    order.args(PRELOAD).env("HAIRPIN_TEST_KEY", crate::traded_session::KEY);
+    order.arg(path("order.toml")).arg("--script").arg(path("script"));
+    let output = start(market.host(), order).output();
+    assert_done(&output);
+    assert!(stdout(&output).contains("ExecutionReportNew522"), "{}", stdout(&output));
+    market.exchange.signal("INT");
+}
