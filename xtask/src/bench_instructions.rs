@@ -123,8 +123,8 @@ const ADVANCED: &str = "turn-advanced";
 const FACADE: &str = "turn-facade";
 /// A wakeup of `hairpin_trader_turn` with one callback, which calls three functions.
 const C: &str = "turn-c";
-/// The most instructions by which it may exceed a wakeup of `Trader::turn`.
-const C_INSTRUCTIONS: u64 = 150;
+/// The most instructions by which it may exceed a wakeup of `Trader::turn`; see the page.
+const C_INSTRUCTIONS: u64 = 540;
 /// The most by which a wakeup of `Trader::turn` may exceed one of the other loop, in percent. About
 /// seven are the order tracker, which the other loop does not have; it runs after the write.
 const FACADE_PERCENT: u64 = 8;
