@@ -71,7 +71,12 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// [`Error::NoSuchSocket`].
     pub fn set_options(&mut self, id: SocketId, options: &SocketOptions) -> Result<(), Error> {
-        self.socket_mut(id)?.set_options(options);
+        let socket = self.socket_mut(id)?;
+        let changes_recipients = (socket.multicast_all != 0) != options.multicast_all;
+        socket.set_options(options);
+        if changes_recipients {
+            self.parts.flows.invalidate();
+        }
         Ok(())
     }
 
@@ -119,7 +124,7 @@ impl<'a> Engine<'a> {
             return Err(Error::WrongState);
         }
         let bound = socket.key.local;
-        let covers = bound == local || bound == local.any();
+        let covers = bound == local || bound.is_any() && socket.has_family_of(local);
         let are_hosts = !local.is_any() && !local.is_multicast() && !remote.address.is_any();
         if !covers || !are_hosts || local.is_ipv4() != remote.address.is_ipv4() {
             return Err(Error::WrongAddress);

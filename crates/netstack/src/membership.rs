@@ -222,7 +222,7 @@ impl Engine<'_> {
         if socket.state < BOUND {
             return Err(Error::WrongState);
         }
-        if !group.is_multicast() || group.is_ipv4() != socket.key.local.is_ipv4() {
+        if !group.is_multicast() || !socket.has_family_of(group) {
             return Err(Error::WrongAddress);
         }
         if self.membership(id, device, group).is_ok() {

@@ -9,7 +9,7 @@ use crate::device::pack_mac;
 use crate::fast_path::RecipientRecorder;
 use crate::index::NONE;
 use crate::membership::Membership;
-use crate::socket::Key;
+use crate::socket::{Key, Socket};
 use crate::table;
 use crate::{
     Address, Datagram, DeviceId, Dropped, Engine, Kernel, Listener, SocketAddress, SocketCounters,
@@ -232,7 +232,8 @@ impl Engine<'_> {
     }
 
     /// Returns the socket for datagrams from `remote` to `local`: connected, else bound to the
-    /// address, else bound to the unspecified address if `local` is a local address.
+    /// address, else bound to the unspecified address if `local` is a local address, else a
+    /// dual-stack socket bound to that of IPv6.
     #[inline]
     pub(crate) fn lookup(&self, local: SocketAddress, remote: SocketAddress) -> Option<u32> {
         let connected = Key::connected(local, remote);
@@ -240,15 +241,29 @@ impl Engine<'_> {
         let found = self.first_with_hash(&connected, hash);
         let found = found.or_else(|| self.first(&Key::bound(local)));
         let found = found.or_else(|| self.first_wildcard(local));
-        found.map(|first| self.select_sharer(first, hash))
+        match found {
+            Some(first) => self.select_sharer(first, hash, |_| true),
+            None => self.lookup_dual_stack(local, hash),
+        }
     }
 
     #[inline]
     fn first_wildcard(&self, local: SocketAddress) -> Option<u32> {
         let any = SocketAddress { address: local.address.any(), port: local.port };
         let found = self.first(&Key::bound(any))?;
-        let mut own = self.parts.addresses.iter();
-        own.any(|own| own.is_used == 1 && own.address == local.address).then_some(found)
+        self.is_local(local.address).then_some(found)
+    }
+
+    fn lookup_dual_stack(&self, local: SocketAddress, hash: u32) -> Option<u32> {
+        let any = SocketAddress { address: Address::ANY_IPV6, port: local.port };
+        let first = self.first(&Key::bound(any)).filter(|_| local.address.is_ipv4())?;
+        let found = self.select_sharer(first, hash, |socket| socket.dual_stack != 0)?;
+        self.is_local(local.address).then_some(found)
+    }
+
+    #[inline]
+    fn is_local(&self, address: Address) -> bool {
+        self.parts.addresses.iter().any(|own| own.is_used == 1 && own.address == address)
     }
 
     #[inline]
@@ -261,17 +276,27 @@ impl Engine<'_> {
         table::find(self.parts.socket_slots, self.parts.sockets, key, hash).map(|(_, first)| first)
     }
 
-    /// Selects one of the sockets that share a key, by the hash of the addresses.
+    /// Selects one of the sockets that share a key and can receive the datagram, by the hash of
+    /// the addresses.
     #[inline]
-    fn select_sharer(&self, first: u32, hash: u32) -> u32 {
+    fn select_sharer(
+        &self,
+        first: u32,
+        hash: u32,
+        can_receive: impl Fn(&Socket) -> bool,
+    ) -> Option<u32> {
         let sockets = &*self.parts.sockets;
-        if sockets.get(first as usize).is_none_or(|socket| socket.next == NONE) {
-            return first;
+        let only = sockets.get(first as usize).filter(|socket| socket.next == NONE);
+        if let Some(only) = only {
+            return can_receive(only).then_some(first);
         }
-        let count = table::chain(sockets, first).count() as u64;
+        let sharers = || {
+            table::chain(sockets, first)
+                .filter(|&at| sockets.get(at as usize).is_some_and(&can_receive))
+        };
         // The low bits have already selected the slot.
-        let chosen = (u64::from(hash.rotate_right(16)) * count) >> 32;
-        table::chain(sockets, first).nth(chosen as usize).unwrap_or(first)
+        let chosen = (u64::from(hash.rotate_right(16)) * sharers().count() as u64) >> 32;
+        sharers().nth(chosen as usize)
     }
 
     #[inline(always)]
@@ -297,7 +322,8 @@ impl Engine<'_> {
         Some(SocketId { index, generation: socket.generation })
     }
 
-    /// Delivers to every member of the group on this device whose binding and peer match.
+    /// Delivers to every member of the group on this device whose binding and peer match, and to
+    /// the sockets of the port that receive all groups.
     fn deliver_to_members(
         &mut self,
         now: Now,
@@ -319,10 +345,43 @@ impl Engine<'_> {
             }
             at = member.next;
         }
+        delivered += self.deliver_to_listeners(now, first, datagram, listener);
         match delivered {
             0 => Verdict::Dropped(Dropped::Unwanted),
             delivered => Verdict::Delivered(delivered),
         }
+    }
+
+    /// Delivers to the sockets that receive groups without being members. `first` is the first
+    /// membership of the group.
+    fn deliver_to_listeners(
+        &mut self,
+        now: Now,
+        first: u32,
+        datagram: &Datagram<'_>,
+        listener: &mut impl Listener,
+    ) -> u32 {
+        let destination = datagram.destination;
+        let mut delivered = 0;
+        for address in [destination.address, destination.address.any()] {
+            let local = SocketAddress { address, ..destination };
+            let Some(mut at) = self.first(&Key::bound(local)) else { continue };
+            for _ in 0..self.parts.sockets.len() {
+                let Some(&Socket { multicast_all, next, .. }) = self.parts.sockets.get(at as usize)
+                else {
+                    break;
+                };
+                let members = &*self.parts.memberships;
+                let is_member = || {
+                    table::chain(members, first).any(|member| members[member as usize].socket == at)
+                };
+                if multicast_all != 0 && !is_member() {
+                    delivered += u32::from(self.deliver_to_socket(now, at, datagram, listener));
+                }
+                at = next;
+            }
+        }
+        delivered
     }
 
     fn is_broadcast(&self, device: u32, address: Address) -> bool {
@@ -337,7 +396,8 @@ impl Engine<'_> {
         (0..self.parts.devices.len()).any(|device| self.is_broadcast(device as u32, address))
     }
 
-    /// Delivers to every socket bound to the unspecified address and the port.
+    /// Delivers to every socket bound to the unspecified address and the port, and to the
+    /// dual-stack ones bound to that of IPv6.
     #[cold]
     fn deliver_broadcast(
         &mut self,
@@ -345,15 +405,17 @@ impl Engine<'_> {
         datagram: &Datagram<'_>,
         listener: &mut impl Listener,
     ) -> u32 {
-        let local = SocketAddress { address: Address::ANY_IPV4, ..datagram.destination };
-        let Some(first) = self.first(&Key::bound(local)) else { return 0 };
-        let (mut at, mut delivered) = (first, 0);
-        for _ in 0..self.parts.sockets.len() {
-            let Some(next) = self.parts.sockets.get(at as usize).map(|socket| socket.next) else {
-                break;
-            };
-            delivered += u32::from(self.deliver_to_socket(now, at, datagram, listener));
-            at = next;
+        let mut delivered = 0;
+        for address in [Address::ANY_IPV4, Address::ANY_IPV6] {
+            let local = SocketAddress { address, ..datagram.destination };
+            let Some(mut at) = self.first(&Key::bound(local)) else { continue };
+            for _ in 0..self.parts.sockets.len() {
+                let Some(&socket) = self.parts.sockets.get(at as usize) else { break };
+                if socket.has_family_of(datagram.destination.address) {
+                    delivered += u32::from(self.deliver_to_socket(now, at, datagram, listener));
+                }
+                at = socket.next;
+            }
         }
         delivered
     }

@@ -136,9 +136,8 @@ impl Engine<'_> {
             return Err(Error::WrongState);
         }
         let same = to.address.is_ipv4() == route.source.is_ipv4();
-        let source = key.local == route.source
-            || key.local == route.source.any()
-            || key.local.is_multicast() && key.local.is_ipv4() == route.source.is_ipv4();
+        let is_free = key.local.is_any() || key.local.is_multicast();
+        let source = key.local == route.source || is_free && socket.has_family_of(route.source);
         let peer = key.remote_port == 0 || key.remote() == to;
         let valid = !to.address.is_any() && !route.source.is_any() && !route.source.is_multicast();
         if !(same && source && peer && valid) {

@@ -39,10 +39,17 @@ pub struct SocketOptions {
     /// Permits other sharing sockets to bind to the same address. Each unicast datagram goes to one
     /// of them, by a hash of its addresses.
     pub reuse_address: bool,
+    /// Sends and receives IPv4 too, if the socket is bound to the unspecified IPv6 address: the
+    /// opposite of `IPV6_V6ONLY`. It must not change after the bind.
+    pub dual_stack: bool,
+    /// Receives the groups of its family that other sockets of the port are members of
+    /// (`IP_MULTICAST_ALL`), if it is bound to the group or the unspecified address.
+    pub multicast_all: bool,
 }
 
 impl Default for SocketOptions {
-    /// Returns Linux's defaults: TTL 64, 1 for groups, no broadcast, checksums, no sharing.
+    /// Returns TTL 64, 1 for groups, no broadcast, checksums, no sharing, one family, only groups
+    /// joined.
     fn default() -> Self {
         Self {
             ttl: 64,
@@ -51,6 +58,8 @@ impl Default for SocketOptions {
             broadcast: false,
             checksum: true,
             reuse_address: false,
+            dual_stack: false,
+            multicast_all: false,
         }
     }
 }
@@ -99,7 +108,8 @@ pub(crate) struct Socket {
     pub(crate) broadcast: u8,
     pub(crate) checksum: u8,
     pub(crate) reuse_address: u8,
-    pub(crate) padding: [u8; 2],
+    pub(crate) dual_stack: u8,
+    pub(crate) multicast_all: u8,
 }
 
 impl Socket {
@@ -111,6 +121,8 @@ impl Socket {
             broadcast: self.broadcast != 0,
             checksum: self.checksum != 0,
             reuse_address: self.reuse_address != 0,
+            dual_stack: self.dual_stack != 0,
+            multicast_all: self.multicast_all != 0,
         }
     }
 
@@ -121,6 +133,14 @@ impl Socket {
         self.broadcast = options.broadcast.into();
         self.checksum = options.checksum.into();
         self.reuse_address = options.reuse_address.into();
+        self.dual_stack = options.dual_stack.into();
+        self.multicast_all = options.multicast_all.into();
+    }
+
+    /// Returns `true` if the binding includes addresses of this one's family.
+    pub(crate) fn has_family_of(&self, address: Address) -> bool {
+        let (bound, is_ipv4) = (self.key.local, address.is_ipv4());
+        bound.is_ipv4() == is_ipv4 || is_ipv4 && self.dual_stack != 0 && bound == Address::ANY_IPV6
     }
 }
 

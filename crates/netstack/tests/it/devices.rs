@@ -87,6 +87,8 @@ fn settings_can_be_read_back() {
         broadcast: true,
         checksum: false,
         reuse_address: true,
+        dual_stack: true,
+        multicast_all: true,
     };
     let socket = engine.open_socket(&SocketOptions::default()).unwrap();
     assert_eq!(engine.options(socket).unwrap(), SocketOptions::default());

@@ -7,7 +7,7 @@ use zerocopy::IntoBytes;
 
 #[derive(Debug, Clone)]
 enum Step {
-    Bind { local: usize, port: u16, reuse_address: bool },
+    Bind { local: usize, port: u16, reuse_address: bool, multicast_all: bool },
     Connect { socket: usize, remote: usize, port: u16 },
     Join { socket: usize, group: usize, sources: Vec<usize> },
     Source { socket: usize, group: usize, source: usize, removes: bool },
@@ -17,7 +17,9 @@ enum Step {
     Move,
 }
 
-const LOCALS: [&str; 6] = ["0.0.0.0", "10.0.0.1", "10.0.0.9", "239.1.1.1", "::", "fd00::1"];
+/// Local addresses; the last one is that of dual-stack sockets.
+const LOCALS: [&str; 7] = ["0.0.0.0", "10.0.0.1", "10.0.0.9", "239.1.1.1", "::", "fd00::1", "::"];
+const DUAL_STACK: usize = 6;
 const REMOTES: [&str; 3] = ["10.0.0.2", "10.0.0.3", "fd00::2"];
 const GROUPS: [&str; 3] = ["239.1.1.1", "239.1.1.2", "ff15::1"];
 const TO: [&str; 7] =
@@ -26,8 +28,10 @@ const TO: [&str; 7] =
 fn step() -> impl Strategy<Value = Step> {
     let port = || 1_u16..4;
     prop_oneof![
-        4 => (0..6_usize, port(), any::<bool>())
-            .prop_map(|(local, port, reuse_address)| Step::Bind { local, port, reuse_address }),
+        4 => (0..7_usize, port(), any::<bool>(), any::<bool>())
+            .prop_map(|(local, port, reuse_address, multicast_all)| {
+                Step::Bind { local, port, reuse_address, multicast_all }
+            }),
         2 => (0..16_usize, 0..3_usize, port())
             .prop_map(|(socket, remote, port)| Step::Connect { socket, remote, port }),
         4 => (0..16_usize, 0..3_usize, proptest::collection::vec(0..3_usize, 0..3))
@@ -52,11 +56,19 @@ struct Model {
     local: SocketAddress,
     remote: Option<SocketAddress>,
     reuse_address: bool,
+    dual_stack: bool,
+    multicast_all: bool,
     /// The groups with their allowed sources; an empty list allows all.
     groups: Vec<(Address, Vec<Address>)>,
 }
 
 impl Model {
+    /// Returns `true` if the socket is bound to the unspecified address for this one.
+    fn is_any_for(&self, address: Address) -> bool {
+        let dual = self.dual_stack && self.local.address == Address::ANY_IPV6;
+        self.local.address == address.any() || dual && address.is_ipv4()
+    }
+
     fn allows(&self, from: Address, group: Address) -> bool {
         let is = |(own, sources): &(Address, Vec<Address>)| {
             *own == group && (sources.is_empty() || sources.contains(&from))
@@ -94,29 +106,47 @@ impl Models {
         let ids = |takes: &dyn Fn(&Model) -> bool| -> Vec<_> {
             self.0.iter().filter(|model| takes(model)).map(|model| model.id).collect()
         };
-        let any = SocketAddress { address: to.address.any(), port: to.port };
+        let is_any = |model: &Model| {
+            model.local.port == to.port && model.remote.is_none() && model.is_any_for(to.address)
+        };
         if to.address.is_multicast() {
-            let members = ids(&|model| {
-                model.allows(from.address, to.address)
-                    && [to, any].contains(&model.local)
-                    && model.remote.is_none()
+            let is_member = |model: &Model| {
+                model.local.port == to.port
+                    && model.groups.iter().any(|(own, _)| *own == to.address)
+            };
+            // Without a member at the port the kernel receives the group.
+            let has_members = self.0.iter().any(is_member);
+            let recipients = ids(&|model| {
+                let is_open = model.remote.is_none();
+                let binding = model.local == to && is_open || is_any(model);
+                let same_family = model.local.address.is_ipv4() == to.address.is_ipv4();
+                let listens =
+                    model.multicast_all && !is_member(model) && has_members && same_family;
+                binding && (model.allows(from.address, to.address) || listens)
             });
-            return (members, true);
+            return (recipients, true);
         }
         if to.address == ip("10.0.0.255") {
-            return (ids(&|model| model.local == any && model.remote.is_none()), true);
+            return (ids(&is_any), true);
         }
         let connected = ids(&|model| model.local == to && model.remote == Some(from));
         let exact = ids(&|model| model.local == to && model.remote.is_none());
         let is_own = [ip("10.0.0.1"), ip("fd00::1")].contains(&to.address);
-        let any = ids(&|model| is_own && model.local == any && model.remote.is_none());
-        let found = [connected, exact, any].into_iter().find(|found| !found.is_empty());
+        let any = |v4| ids(&|model| is_own && is_any(model) && model.local.address.is_ipv4() == v4);
+        let any = [any(to.address.is_ipv4()), any(false)];
+        let found = [connected, exact].into_iter().chain(any).find(|found| !found.is_empty());
         (found.unwrap_or_default(), false)
     }
 }
 
-fn bind(engine: &mut Engine<'_>, models: &mut Models, local: SocketAddress, reuse_address: bool) {
-    let options = SocketOptions { reuse_address, ..SocketOptions::default() };
+fn bind(
+    engine: &mut Engine<'_>,
+    models: &mut Models,
+    local: SocketAddress,
+    [reuse_address, dual_stack, multicast_all]: [bool; 3],
+) {
+    let options =
+        SocketOptions { reuse_address, dual_stack, multicast_all, ..SocketOptions::default() };
     let Ok(id) = engine.open_socket(&options) else {
         return assert_eq!(models.0.len(), SMALL.sockets as usize);
     };
@@ -124,7 +154,10 @@ fn bind(engine: &mut Engine<'_>, models: &mut Models, local: SocketAddress, reus
     assert_eq!(bound.is_ok(), !models.is_taken(local, None, reuse_address));
     match bound {
         Ok(()) => {
-            models.0.push(Model { id, local, remote: None, reuse_address, groups: Vec::new() })
+            let groups = Vec::new();
+            let remote = None;
+            let new = Model { id, local, remote, reuse_address, dual_stack, multicast_all, groups };
+            models.0.push(new);
         }
         Err(_) => engine.close(id).unwrap(),
     }
@@ -135,7 +168,7 @@ fn connect(engine: &mut Engine<'_>, models: &mut Models, at: usize, remote: Sock
     let model = models.0[at].clone();
     let host = if remote.address.is_ipv4() { ip("10.0.0.1") } else { ip("fd00::1") };
     let local = SocketAddress { address: host, port: model.local.port };
-    let covers = [host, host.any()].contains(&model.local.address) && model.remote.is_none();
+    let covers = (model.local.address == host || model.is_any_for(host)) && model.remote.is_none();
     let expected = covers && !models.is_taken(local, Some(remote), model.reuse_address);
     assert_eq!(engine.connect(model.id, host, remote).is_ok(), expected);
     if expected {
@@ -179,7 +212,7 @@ fn join(
     let model = &mut models.0[at];
     let fits = sources.iter().all(|source| source.is_ipv4() == group.is_ipv4());
     let is_twice = sources.len() == 2 && sources[0] == sources[1];
-    let joins = group.is_ipv4() == model.local.address.is_ipv4()
+    let joins = (group.is_ipv4() == model.local.address.is_ipv4() || model.is_any_for(group))
         && model.group(group).is_none()
         && memberships < SMALL.memberships as usize
         && fits
@@ -233,8 +266,9 @@ fn change_source(
 fn apply(engine: &mut Engine<'_>, models: &mut Models, step: &Step) {
     let device = engine_device(engine);
     match *step {
-        Step::Bind { local, port, reuse_address } => {
-            bind(engine, models, at(LOCALS[local], port), reuse_address);
+        Step::Bind { local, port, reuse_address, multicast_all } => {
+            let options = [reuse_address, local == DUAL_STACK, multicast_all];
+            bind(engine, models, at(LOCALS[local], port), options);
         }
         Step::Connect { socket, remote, port } => {
             connect(engine, models, socket, at(REMOTES[remote], port));

@@ -247,6 +247,42 @@ fn closed_socket_differs_from_its_successor() {
 }
 
 #[test]
+fn dual_stack_socket_receives_ipv4_that_no_ipv4_socket_receives() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    let mut open = |dual_stack, local| {
+        let options = SocketOptions { reuse_address: true, dual_stack, ..SocketOptions::default() };
+        let socket = engine.open_socket(&options).unwrap();
+        engine.bind(socket, local).unwrap();
+        socket
+    };
+    let (dual, only_v6) = (open(true, at("::", 7)), open(false, at("::", 7)));
+    let v4 = open(false, at("0.0.0.0", 8));
+    open(true, at("::", 8));
+    open(false, at("::", 9));
+    let mut recipients = |from: &str, to, port| {
+        let mut seen = Seen::default();
+        engine.handle_frame(NOW, device, &frame(at(from, 9), at(to, port), b"x"), &mut seen);
+        seen.sockets()
+    };
+    assert_eq!(recipients("10.0.0.2", "10.0.0.1", 7), [dual]);
+    assert!([dual, only_v6].contains(&recipients("fd00::2", "fd00::1", 7)[0]));
+    assert_eq!(recipients("10.0.0.2", "10.0.0.1", 8), [v4]);
+    assert_eq!(recipients("10.0.0.2", "10.0.0.1", 9), []);
+    assert_eq!(recipients("10.0.0.2", "10.0.0.9", 7), [], "not an address of this host");
+    let prepare = |socket, source, to| engine.prepare(socket, &route(device, source, to));
+    assert!(prepare(dual, "10.0.0.1", at("10.0.0.2", 9)).is_ok());
+    assert_eq!(prepare(only_v6, "10.0.0.1", at("10.0.0.2", 9)).err(), Some(Error::WrongAddress));
+    assert_eq!(engine.join(only_v6, device, ip("239.1.1.1")), Err(Error::WrongAddress));
+    assert_eq!(engine.join(dual, device, ip("239.1.1.1")), Ok(()));
+    assert_eq!(
+        engine.connect(only_v6, ip("10.0.0.1"), at("10.0.0.2", 9)),
+        Err(Error::WrongAddress)
+    );
+    assert_eq!(engine.connect(dual, ip("10.0.0.1"), at("10.0.0.2", 9)), Ok(()));
+}
+
+#[test]
 fn invalid_operations_are_rejected() {
     let mut memory = memory(&SMALL);
     let (mut engine, device) = engine(&mut memory);
