@@ -22,12 +22,107 @@ const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
 /// The reader that polls the rings. Other sockets are notified of frames queued for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
-    Udp(SocketId),
+    /// A UDP socket, by its index.
+    Udp(usize),
+    /// Raw frames, by their EtherType.
     Raw(u16),
     /// A TCP connection, by its flow.
     Tcp(usize),
     /// A poller, which reads for all sockets.
     Any,
+}
+
+/// What takes frames off the rings. Each frame is offered to it; those that it does not take are
+/// queued for their sockets.
+trait FrameSink {
+    /// Returns `true` if it takes no more.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// Returns `true` if it has taken something, so that it does not wait for the next frame.
+    fn has_some(&self) -> bool {
+        false
+    }
+
+    /// Takes a datagram of a socket, or returns it.
+    fn datagram(&mut self, _index: usize, datagram: QueuedDatagram) -> Option<QueuedDatagram> {
+        Some(datagram)
+    }
+
+    /// Takes a frame of raw frames or of a TCP connection, or returns it.
+    fn packet(&mut self, _of: Reader, packet: Packet) -> Option<Packet> {
+        Some(packet)
+    }
+
+    /// Returns `true` if a recipient is signaled of queued frames.
+    fn signals(&self, _recipient: Reader) -> bool {
+        true
+    }
+}
+
+/// Takes nothing; signals all but the reader, which reads its queue next.
+impl FrameSink for Reader {
+    #[inline]
+    fn signals(&self, recipient: Reader) -> bool {
+        *self != recipient
+    }
+}
+
+/// Takes up to `most` datagrams of one socket.
+struct Datagrams<'a> {
+    index: usize,
+    into: &'a mut Vec<QueuedDatagram>,
+    most: usize,
+}
+
+impl FrameSink for Datagrams<'_> {
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.into.len() >= self.most
+    }
+
+    #[inline(always)]
+    fn has_some(&self) -> bool {
+        !self.into.is_empty()
+    }
+
+    #[inline(always)]
+    fn datagram(&mut self, index: usize, datagram: QueuedDatagram) -> Option<QueuedDatagram> {
+        if index != self.index {
+            return Some(datagram);
+        }
+        self.into.push(datagram);
+        None
+    }
+}
+
+/// Takes up to `most` frames of one EtherType or TCP connection.
+struct Packets<'a> {
+    of: Reader,
+    into: &'a mut Vec<Packet>,
+    most: usize,
+}
+
+impl FrameSink for Packets<'_> {
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.into.len() >= self.most
+    }
+
+    #[inline(always)]
+    fn has_some(&self) -> bool {
+        !self.into.is_empty()
+    }
+
+    #[inline(always)]
+    fn packet(&mut self, of: Reader, packet: Packet) -> Option<Packet> {
+        if of != self.of {
+            return Some(packet);
+        }
+        self.into.push(packet);
+        None
+    }
 }
 
 /// The state of a socket after a receive.
@@ -56,6 +151,8 @@ pub(crate) struct DataPlane {
     has_stamps: bool,
     /// The additional recipients of the current datagram.
     copies: Vec<Recipient>,
+    /// Memory for one raw frame that is received directly.
+    raw_frame: Vec<Packet>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -86,6 +183,7 @@ impl DataPlane {
             queue_budget,
             has_stamps,
             copies: Vec::with_capacity(sockets),
+            raw_frame: Vec::with_capacity(1),
         })
     }
 
@@ -144,21 +242,9 @@ impl DataPlane {
         if self.take_queued(index, into, most) > 0 {
             return Ok(Remaining::Queued);
         }
-        for _ in 0..MAX_FRAMES {
-            if into.len() >= most {
-                return Ok(Remaining::MaybeMore);
-            }
-            let Some(packet) = self.next_frame(!into.is_empty())? else {
-                return Ok(if into.is_empty() { Remaining::Drained } else { Remaining::MaybeMore });
-            };
-            let before = into.len();
-            self.demux_into(Reader::Udp(id), packet, Some((index, into)));
-            if into.len() == before {
-                // The socket may have received a copy, which must precede later frames.
-                self.take_queued(index, into, most);
-            }
-        }
-        Ok(Remaining::MaybeMore)
+        let mut sink = Datagrams { index, into, most };
+        let is_drained = self.take_frames(&mut sink)? && !sink.has_some();
+        Ok(if is_drained { Remaining::Drained } else { Remaining::MaybeMore })
     }
 
     /// Takes up to `most` queued datagrams. Returns the number left in the queue.
@@ -186,19 +272,12 @@ impl DataPlane {
             self.queue_budget += 1;
             return Ok((Some(packet), queue.len() > 0));
         }
-        for _ in 0..MAX_FRAMES {
-            let packet = match self.interface.receive() {
-                Ok(Some((_, packet))) => packet,
-                Ok(None) => break,
-                Err(error) if is_down(&error) => break,
-                Err(error) => return Err(error),
-            };
-            if has_ether_type(self.interface.bytes(&packet), ether_type) {
-                return Ok((Some(packet), false));
-            }
-            self.demux(Reader::Raw(ether_type), packet);
-        }
-        Ok((None, false))
+        let mut into = std::mem::take(&mut self.raw_frame);
+        let mut sink = Packets { of: Reader::Raw(ether_type), into: &mut into, most: 1 };
+        let taken = self.take_frames(&mut sink);
+        let packet = into.pop();
+        self.raw_frame = into;
+        taken.map(|_| (packet, false))
     }
 
     /// Adds the queue of a TCP flow, or continues the one that it has. Returns its number.
@@ -236,18 +315,7 @@ impl DataPlane {
         most: usize,
     ) -> io::Result<()> {
         self.take_flow(flow, into, most);
-        for _ in 0..MAX_FRAMES {
-            if into.len() >= most {
-                return Ok(());
-            }
-            let Some(packet) = self.next_frame(!into.is_empty())? else { return Ok(()) };
-            if self.flows.find(self.interface.bytes(&packet)) == Some(flow) {
-                into.push(packet);
-            } else {
-                self.demux(Reader::Tcp(flow), packet);
-            }
-        }
-        Ok(())
+        self.take_frames(&mut Packets { of: Reader::Tcp(flow), into, most }).map(drop)
     }
 
     #[inline]
@@ -294,10 +362,20 @@ impl DataPlane {
     /// # Errors
     /// The kernel's, except that the interface is down or removed, which is reported by an event.
     #[inline]
-    pub(crate) fn poll_rings(&mut self, reader: Reader) -> io::Result<bool> {
+    pub(crate) fn poll_rings(&mut self, mut reader: Reader) -> io::Result<bool> {
+        self.take_frames(&mut reader)
+    }
+
+    /// Takes frames off the rings and hands each to the protocols in turn: raw frames, TCP, UDP.
+    /// Returns `true` if the rings are empty, `false` after 256 frames or if the sink is full.
+    #[inline(always)]
+    fn take_frames(&mut self, sink: &mut impl FrameSink) -> io::Result<bool> {
         for _ in 0..MAX_FRAMES {
-            let Some(packet) = self.next_frame(false)? else { return Ok(true) };
-            self.demux(reader, packet);
+            if sink.is_full() {
+                return Ok(false);
+            }
+            let Some(packet) = self.next_frame(sink.has_some())? else { return Ok(true) };
+            self.demux(packet, sink);
         }
         Ok(false)
     }
@@ -316,51 +394,43 @@ impl DataPlane {
         }
     }
 
-    /// Queues one frame for its recipient.
-    fn demux(&mut self, reader: Reader, packet: Packet) {
-        self.demux_into(reader, packet, None);
-    }
-
-    /// Queues one frame for its recipient, or appends it to `direct` if its first recipient is that
-    /// socket. Other recipients get copies in their queues.
+    /// Passes a frame to its recipient: to the sink, or into a queue. Other recipients get copies.
     #[inline(always)]
-    fn demux_into(
-        &mut self,
-        reader: Reader,
-        packet: Packet,
-        direct: Option<(usize, &mut Vec<QueuedDatagram>)>,
-    ) {
+    fn demux(&mut self, packet: Packet, sink: &mut impl FrameSink) {
         let frame = self.interface.bytes(&packet);
         if !self.raw_queues.is_empty()
             && let Some(&[high, low]) = frame.get(12..14)
         {
             let ether_type = u16::from_be_bytes([high, low]);
             if let Some(at) = self.raw_queues.iter().position(|(other, _)| *other == ether_type) {
-                return self.enqueue_raw(reader, at, packet);
+                let of = Reader::Raw(ether_type);
+                if let Some(packet) = sink.packet(of, packet) {
+                    self.enqueue_raw(sink.signals(of), at, packet);
+                }
+                return;
             }
         }
         if !self.flows.is_empty()
             && let Some(flow) = self.flows.find(frame)
         {
-            return self.enqueue_flow(reader, flow, packet);
+            let of = Reader::Tcp(flow);
+            if let Some(packet) = sink.packet(of, packet) {
+                self.enqueue_flow(sink.signals(of), flow, packet);
+            }
+            return;
         }
         match self.engine.with(|engine| engine.deliver_known_flow(self.device, frame)) {
             Some((socket, payload)) => {
                 let to = Recipient { index: socket.index() as usize, payload };
-                self.deliver(reader, to, packet, direct);
+                self.deliver(to, packet, sink);
             }
-            None => self.demux_slow(reader, packet, direct),
+            None => self.demux_slow(packet, sink),
         }
     }
 
     /// Handles a frame that is not of a cached flow.
     #[inline(never)]
-    fn demux_slow(
-        &mut self,
-        reader: Reader,
-        packet: Packet,
-        direct: Option<(usize, &mut Vec<QueuedDatagram>)>,
-    ) {
+    fn demux_slow(&mut self, packet: Packet, sink: &mut impl FrameSink) {
         let frame = self.interface.bytes(&packet);
         let mut demux = Demux { first: None, copies: &mut self.copies };
         self.engine.with(|engine| engine.handle_frame(NOW, self.device, frame, &mut demux));
@@ -369,26 +439,21 @@ impl DataPlane {
             // allowed, or its socket was closed meanwhile.
             return self.interface.release(packet.into_frame());
         };
-        if !self.copies.is_empty() {
-            self.copy_to_others(reader, &packet);
+        while let Some(to) = self.copies.pop() {
+            if let Some(copy) = self.copy(to.index, &packet) {
+                self.deliver(to, copy, sink);
+            }
         }
-        self.deliver(reader, first, packet, direct);
+        self.deliver(first, packet, sink);
     }
 
-    /// Appends a datagram to `direct` if it is for that socket, else queues it for its own socket.
+    /// Passes a datagram to the sink or queues it for its socket.
     #[inline(always)]
-    fn deliver(
-        &mut self,
-        reader: Reader,
-        to: Recipient,
-        packet: Packet,
-        direct: Option<(usize, &mut Vec<QueuedDatagram>)>,
-    ) {
+    fn deliver(&mut self, to: Recipient, packet: Packet, sink: &mut impl FrameSink) {
         let stamp = self.stamp(&packet);
         let datagram = QueuedDatagram { packet, payload: to.payload, stamp };
-        match direct {
-            Some((index, into)) if index == to.index => into.push(datagram),
-            _ => self.enqueue(reader, to.index, datagram),
+        if let Some(datagram) = sink.datagram(to.index, datagram) {
+            self.enqueue(sink.signals(Reader::Udp(to.index)), to.index, datagram);
         }
     }
 
@@ -399,7 +464,7 @@ impl DataPlane {
 
     /// Queues a datagram for a socket.
     #[inline]
-    fn enqueue(&mut self, reader: Reader, index: usize, datagram: QueuedDatagram) {
+    fn enqueue(&mut self, signals: bool, index: usize, datagram: QueuedDatagram) {
         let Some(queue) = &mut self.udp_queues[index] else {
             return self.interface.release(datagram.packet.into_frame());
         };
@@ -409,51 +474,42 @@ impl DataPlane {
         }
         self.queue_budget -= 1;
         queue.push(datagram);
-        if is_other_reader(reader, index) {
+        if signals {
             queue.readiness.signal();
         }
     }
 
-    /// A frame has one owner, so all recipients but the first get copies.
+    /// Copies a datagram for another recipient: a frame has one owner.
     #[cold]
-    fn copy_to_others(&mut self, reader: Reader, packet: &Packet) {
-        let stamp = self.stamp(packet);
-        while let Some(to) = self.copies.pop() {
-            let Some(queue) = &mut self.udp_queues[to.index] else { continue };
-            if !queue.has_room(self.queue_budget) {
-                queue.record_drop();
-                continue;
-            }
-            let Some(mut copy) = self.interface.packet(packet.length()) else {
-                queue.record_drop();
-                continue;
-            };
-            let bytes = self.interface.bytes(packet);
-            self.interface.bytes_mut(&mut copy).copy_from_slice(bytes);
-            self.enqueue(
-                reader,
-                to.index,
-                QueuedDatagram { packet: copy, payload: to.payload, stamp },
-            );
-        }
+    fn copy(&mut self, index: usize, packet: &Packet) -> Option<Packet> {
+        let queue = self.udp_queues[index].as_mut()?;
+        let room = queue.has_room(self.queue_budget);
+        let copy = if room { self.interface.packet(packet.length()) } else { None };
+        let Some(mut copy) = copy else {
+            queue.record_drop();
+            return None;
+        };
+        let bytes = self.interface.bytes(packet);
+        self.interface.bytes_mut(&mut copy).copy_from_slice(bytes);
+        Some(copy)
     }
 
     #[inline]
-    fn enqueue_raw(&mut self, reader: Reader, at: usize, packet: Packet) {
-        let (ether_type, queue) = &mut self.raw_queues[at];
+    fn enqueue_raw(&mut self, signals: bool, at: usize, packet: Packet) {
+        let (_, queue) = &mut self.raw_queues[at];
         if !queue.has_room(self.queue_budget) {
             queue.record_drop();
             return self.interface.release(packet.into_frame());
         }
         self.queue_budget -= 1;
         queue.push(packet);
-        if reader != Reader::Raw(*ether_type) {
+        if signals {
             queue.readiness.signal();
         }
     }
 
     #[inline]
-    fn enqueue_flow(&mut self, reader: Reader, flow: usize, packet: Packet) {
+    fn enqueue_flow(&mut self, signals: bool, flow: usize, packet: Packet) {
         let budget = self.queue_budget;
         let Some(queue) = self.flows.queue(flow) else {
             return self.interface.release(packet.into_frame());
@@ -463,7 +519,7 @@ impl DataPlane {
             return self.interface.release(packet.into_frame());
         }
         queue.push(packet);
-        if reader != Reader::Tcp(flow) {
+        if signals {
             queue.readiness.signal();
         }
         self.queue_budget -= 1;
@@ -480,16 +536,6 @@ impl DataPlane {
 /// call.
 pub(crate) fn is_down(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV))
-}
-
-#[inline]
-fn has_ether_type(frame: &[u8], ether_type: u16) -> bool {
-    frame.get(12..14) == Some(&ether_type.to_be_bytes())
-}
-
-#[inline]
-fn is_other_reader(reader: Reader, index: usize) -> bool {
-    !matches!(reader, Reader::Udp(id) if id.index() as usize == index)
 }
 
 /// Collects the recipients of a datagram.

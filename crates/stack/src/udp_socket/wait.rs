@@ -23,7 +23,7 @@ impl UdpSocket {
             let mut data_plane = xdp.shared.data_plane();
             xdp.frames.recycle(&mut data_plane);
             xdp.is_empty = false;
-            xdp.shared.distribute_frames(&mut data_plane, Reader::Udp(xdp.id))?;
+            xdp.shared.distribute_frames(&mut data_plane, Reader::Udp(xdp.id.index() as usize))?;
             let has_queued = data_plane.queue(xdp.id).is_some_and(|queue| queue.len() > 0);
             if has_queued || !xdp.frames.received.is_empty() {
                 xdp.readiness.enlist();
