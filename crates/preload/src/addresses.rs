@@ -73,6 +73,11 @@ pub(crate) unsafe fn write(from: SocketAddr, to: *mut sockaddr, length: &mut soc
     }
 }
 
+/// Returns an IPv4-mapped address of an IPv6 socket as the IPv4 address that packets carry.
+pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
 /// Returns the address that a socket is bound to.
 pub(crate) fn local(fd: c_int) -> Option<SocketAddr> {
     query(fd, libc::getsockname)

@@ -115,6 +115,7 @@ fn run() {
         page.update(Instant::from_nanos(clock::now_ns()), |writer| now.write(writer));
         last = now;
         process::print_events();
+        process::poll_left_frames();
         std::thread::sleep(if changed { BUSY } else { IDLE });
     }
 }
@@ -137,7 +138,7 @@ impl Snapshot {
         slots::for_each(|_, slot| {
             if let Some(socket) = slot.socket().as_deref() {
                 open.add(&socket.counters);
-                sockets += u64::from(socket.adopted.is_some());
+                sockets += u64::from(socket.is_adopted());
             }
         });
         Self {

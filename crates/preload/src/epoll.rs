@@ -10,7 +10,7 @@ use libc::epoll_event;
 
 use crate::slots::{self, Slot};
 use crate::stream_counters::Cause;
-use crate::{addresses, real, stream};
+use crate::{addresses, real, sleep, stream};
 
 const READABLE: u32 = (libc::EPOLLIN | libc::EPOLLRDNORM) as u32;
 const WRITABLE: u32 = (libc::EPOLLOUT | libc::EPOLLWRNORM) as u32;
@@ -81,14 +81,23 @@ pub(crate) fn control(epoll: c_int, operation: c_int, fd: c_int, event: Option<&
     }
     let mut place = slot.epoll();
     let set = place.get_or_insert_default();
+    let count = set.members.len();
     set.members.retain(|member| member.fd != fd);
+    let is_new = set.members.len() == count;
     if operation != libc::EPOLL_CTL_DEL
         && let Some(&epoll_event { events, u64: data }) = event
     {
         // An edge is reported again after every change, if the socket is ready.
-        set.members.push(Member { fd, events, data, seen: u64::MAX, armed: true });
+        let new = Member { fd, events, data, seen: u64::MAX, armed: true };
+        set.members.push(new);
+        drop(place);
+        if is_new || new.ready().is_some() {
+            // A thread that waits for the instance must see the member.
+            sleep::wake(epoll);
+        }
+    } else {
+        drop(place);
     }
-    drop(place);
     let is_bypassing = slots::stream(fd).is_some_and(|slot| slot.stream.is_bypassing());
     let data = event.map_or(0, |event| event.u64);
     if is_bypassing && operation != libc::EPOLL_CTL_DEL && !set_kernel_events(epoll, fd, 0, data) {
@@ -164,6 +173,17 @@ pub(crate) fn has_accelerated(slot: &Slot) -> bool {
     slot.epoll()
         .as_ref()
         .is_some_and(|set| set.members.iter().any(|it| slots::is_accelerated(it.fd)))
+}
+
+/// Returns the descriptors that a thread waits for that waits for an instance.
+pub(crate) fn interests(slot: &Slot) -> u64 {
+    let place = slot.epoll();
+    let members = place.iter().flat_map(|set| &set.members);
+    members.fold(0, |all, member| {
+        // The members of an instance that is a member may change meanwhile.
+        let is_instance = slots::epoll(member.fd).is_some();
+        all | if is_instance { u64::MAX } else { sleep::interest(member.fd) }
+    })
 }
 
 /// Returns `true` if a member has something that the kernel does not know.

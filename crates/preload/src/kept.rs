@@ -8,7 +8,7 @@ use std::time::Duration;
 use hairpin_stack::{IpFields, IpHeader, Meta, Stamp, UdpInjector};
 use libc::SOL_SOCKET;
 
-use crate::addresses::option;
+use crate::addresses::{canonical, option};
 use crate::real;
 use crate::socket::Datagram;
 
@@ -19,18 +19,20 @@ pub(crate) struct Kept {
     destination: Option<IpAddr>,
     fields: IpFields,
     stamp: Option<Stamp>,
+    interface: u32,
     payload: Box<[u8]>,
 }
 
 impl Kept {
-    pub(crate) fn new(meta: Meta, header: IpHeader<'_>, payload: &[u8]) -> Self {
+    pub(crate) fn new(meta: Meta, header: IpHeader<'_>, payload: &[u8], interface: u32) -> Self {
         let Meta { source, destination, stamp, .. } = meta;
-        Self { source, destination, stamp, fields: header.fields(), payload: payload.into() }
+        let (fields, payload) = (header.fields(), payload.into());
+        Self { source, destination, stamp, fields, interface, payload }
     }
 
     pub(crate) fn datagram(&self, dropped: u32) -> Datagram<'_> {
-        let Self { source, destination, fields, stamp, ref payload } = *self;
-        Datagram { source, destination, fields, stamp, dropped, payload }
+        let Self { source, destination, fields, stamp, interface, ref payload } = *self;
+        Datagram { source, destination, fields, stamp, interface, dropped, payload }
     }
 
     pub(crate) fn length(&self) -> usize {
@@ -74,14 +76,15 @@ pub(crate) fn move_to_kernel(fd: c_int, port: u16, kept: &mut VecDeque<Kept>, al
     let mut injectors = [None, None];
     for _ in 0..moves {
         let Some(first) = kept.front() else { break };
-        let is_ipv4 = first.source.is_ipv4();
+        let source = canonical(first.source);
+        let is_ipv4 = source.is_ipv4();
         let place = &mut injectors[usize::from(is_ipv4)];
         if place.is_none() {
             *place = UdpInjector::open(is_ipv4).ok();
         }
-        let Some(to) = first.destination.map(|to| SocketAddr::new(to, port)) else { break };
-        let injected =
-            place.as_ref().map(|it| it.inject(first.source, to, first.fields, &first.payload));
+        let Some(to) = first.destination else { break };
+        let to = canonical(SocketAddr::new(to, port));
+        let injected = place.as_ref().map(|it| it.inject(source, to, first.fields, &first.payload));
         if !matches!(injected, Some(Ok(()))) {
             break;
         }
@@ -101,7 +104,7 @@ pub(crate) fn move_to_kernel(fd: c_int, port: u16, kept: &mut VecDeque<Kept>, al
 /// Returns `true` if loopback delivers the datagram to the socket: not to a group, and not a
 /// link-local address of another interface.
 fn can_move(datagram: &Kept) -> bool {
-    datagram.destination.is_some_and(|to| match to {
+    datagram.destination.is_some_and(|to| match to.to_canonical() {
         IpAddr::V4(to) => !to.is_multicast() && !to.is_broadcast(),
         IpAddr::V6(to) => !to.is_multicast() && !to.is_unicast_link_local(),
     })

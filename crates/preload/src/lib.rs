@@ -26,6 +26,7 @@
 //! | `exports/` | the exported functions: receive, send, sockets, polling, descriptors, system |
 //! | `process.rs` | stacks, adoption and return of sockets, forks |
 //! | `socket.rs`, `options.rs`, `membership.rs` | an accelerated socket; its options and groups |
+//! | `targets.rs` | the destinations of a socket, and the interface that each is sent over |
 //! | `kept.rs` | datagrams kept for a later call or moved into the kernel socket |
 //! | `stream.rs`, `stream_io.rs` | TCP connections: takeover and handback; receives and sends |
 //! | `stream_options.rs`, `stream_counters.rs` | their options; their counters and causes |
@@ -64,3 +65,4 @@ mod stream;
 mod stream_counters;
 mod stream_io;
 mod stream_options;
+mod targets;

@@ -12,6 +12,8 @@ use crate::addresses;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Membership {
     pub(crate) group: IpAddr,
+    /// The interface's index.
+    pub(crate) interface: u32,
     pub(crate) sources: Vec<IpAddr>,
     /// `true` if the socket leaves the group, or the sources.
     pub(crate) is_left: bool,
@@ -24,7 +26,7 @@ pub(crate) enum Change {
     None,
     /// The membership is on another interface.
     Elsewhere,
-    /// A membership on the stack's interface.
+    /// A membership on an interface of the socket.
     Here(Membership),
     /// A change that the stack cannot follow, such as an excluded source.
     Unsupported,
@@ -46,7 +48,7 @@ impl Membership {
             sources.retain(|source| !self.sources.contains(source));
         }
         let is_left = sources.is_empty();
-        Some(Self { group: self.group, sources, is_left })
+        Some(Self { sources, is_left, ..*self })
     }
 }
 
@@ -58,11 +60,29 @@ struct GroupRequest {
     source: libc::sockaddr_storage,
 }
 
-/// Interprets a socket option that was set successfully.
+/// Interprets a socket option that was set successfully, for a socket on these interfaces.
 ///
 /// # Safety
 /// `value` points to `length` readable bytes.
-pub(crate) unsafe fn change(
+pub(crate) unsafe fn change<'s>(
+    stacks: impl Iterator<Item = &'s Stack>,
+    level: c_int,
+    name: c_int,
+    value: *const c_void,
+    length: socklen_t,
+) -> Change {
+    let mut change = Change::None;
+    for stack in stacks {
+        // SAFETY: the caller's guarantee.
+        change = unsafe { change_on(stack, level, name, value, length) };
+        if change != Change::Elsewhere {
+            break;
+        }
+    }
+    change
+}
+
+unsafe fn change_on(
     stack: &Stack,
     level: c_int,
     name: c_int,
@@ -81,7 +101,7 @@ pub(crate) unsafe fn change(
     };
     let here = |group: IpAddr, is_here: bool, sources: Vec<IpAddr>, is_left: bool| {
         if is_here {
-            Change::Here(Membership { group, sources, is_left })
+            Change::Here(Membership { group, interface: stack.interface(), sources, is_left })
         } else {
             Change::Elsewhere
         }
@@ -123,7 +143,7 @@ pub(crate) unsafe fn change(
             | libc::MCAST_LEAVE_GROUP
             | libc::MCAST_JOIN_SOURCE_GROUP
             | libc::MCAST_LEAVE_SOURCE_GROUP,
-        ) => group_change(name, bytes, |group| is_stack(number(0), group)),
+        ) => group_change(name, bytes, stack.interface(), |group| is_stack(number(0), group)),
         (IPPROTO_IP, libc::IP_BLOCK_SOURCE | libc::IP_UNBLOCK_SOURCE | libc::IP_MSFILTER)
         | (
             IPPROTO_IP | IPPROTO_IPV6,
@@ -134,7 +154,12 @@ pub(crate) unsafe fn change(
 }
 
 /// Interprets an option of RFC 3678 §5.1.
-fn group_change(name: c_int, bytes: &[u8], is_here: impl Fn(IpAddr) -> bool) -> Change {
+fn group_change(
+    name: c_int,
+    bytes: &[u8],
+    interface: u32,
+    is_here: impl Fn(IpAddr) -> bool,
+) -> Change {
     let address = |at: usize| {
         let rest = bytes.get(at..)?;
         // SAFETY: the slice has that many bytes.
@@ -149,7 +174,7 @@ fn group_change(name: c_int, bytes: &[u8], is_here: impl Fn(IpAddr) -> bool) -> 
     let is_left = matches!(name, libc::MCAST_LEAVE_GROUP | libc::MCAST_LEAVE_SOURCE_GROUP);
     let sources = source.into_iter().collect();
     if is_here(group) {
-        Change::Here(Membership { group, sources, is_left })
+        Change::Here(Membership { group, interface, sources, is_left })
     } else {
         Change::Elsewhere
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use hairpin_stack::IpFields;
 use libc::{cmsghdr, iovec, msghdr};
@@ -118,20 +118,26 @@ impl Control<'_> {
             // SAFETY: the caller guarantees the control buffer.
             unsafe { self.put(libc::SOL_SOCKET, SO_RXQ_OVFL, &datagram.dropped) };
         }
-        if state.packet_info {
+        let (v4, v6) = (libc::IPPROTO_IP, libc::IPPROTO_IPV6);
+        let is_ipv4 = addresses::canonical(datagram.source).is_ipv4();
+        let requested = if is_ipv4 { state.ipv4 } else { state.ipv6 };
+        // An IPv6 socket receives the mapped destination of an IPv4 datagram too.
+        if state.ipv6.packet_info {
             // SAFETY: the caller guarantees the control buffer.
-            unsafe { self.packet_info(datagram, state) };
+            unsafe { self.packet_info_v6(datagram) };
+        }
+        if is_ipv4 && state.ipv4.packet_info {
+            // SAFETY: the caller guarantees the control buffer.
+            unsafe { self.packet_info_v4(datagram) };
         }
         let IpFields { ttl, traffic_class } = datagram.fields;
-        let (v4, v6) = (libc::IPPROTO_IP, libc::IPPROTO_IPV6);
-        let is_ipv4 = datagram.source.is_ipv4();
-        if state.ttl {
+        if requested.ttl {
             let (level, kind) =
                 if is_ipv4 { (v4, libc::IP_TTL) } else { (v6, libc::IPV6_HOPLIMIT) };
             // SAFETY: the caller guarantees the control buffer.
             unsafe { self.put(level, kind, &c_int::from(ttl)) };
         }
-        if state.traffic_class {
+        if requested.traffic_class {
             // In IPv4 the kernel passes one byte.
             if is_ipv4 {
                 // SAFETY: the caller guarantees the control buffer.
@@ -171,26 +177,26 @@ impl Control<'_> {
         }
     }
 
-    unsafe fn packet_info(&mut self, datagram: &Datagram<'_>, state: &SocketState) {
-        match datagram.destination {
-            Some(IpAddr::V4(destination)) => {
-                let address = libc::in_addr { s_addr: u32::from(destination).to_be() };
-                let info = libc::in_pktinfo {
-                    ipi_ifindex: state.interface as c_int,
-                    ipi_spec_dst: address,
-                    ipi_addr: address,
-                };
-                // SAFETY: the caller guarantees the control buffer.
-                unsafe { self.put(libc::IPPROTO_IP, libc::IP_PKTINFO, &info) };
-            }
-            Some(IpAddr::V6(destination)) => {
-                let address = libc::in6_addr { s6_addr: destination.octets() };
-                let info = libc::in6_pktinfo { ipi6_addr: address, ipi6_ifindex: state.interface };
-                // SAFETY: as above.
-                unsafe { self.put(libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, &info) };
-            }
-            None => {}
-        }
+    unsafe fn packet_info_v4(&mut self, datagram: &Datagram<'_>) {
+        let Some(IpAddr::V4(destination)) = datagram.destination.map(|it| it.to_canonical()) else {
+            return;
+        };
+        let address = |address: Ipv4Addr| libc::in_addr { s_addr: u32::from(address).to_be() };
+        let info = libc::in_pktinfo {
+            ipi_ifindex: datagram.interface as c_int,
+            ipi_spec_dst: address(datagram.reply_address().unwrap_or(destination)),
+            ipi_addr: address(destination),
+        };
+        // SAFETY: the caller guarantees the control buffer.
+        unsafe { self.put(libc::IPPROTO_IP, libc::IP_PKTINFO, &info) };
+    }
+
+    unsafe fn packet_info_v6(&mut self, datagram: &Datagram<'_>) {
+        let Some(IpAddr::V6(destination)) = datagram.destination else { return };
+        let address = libc::in6_addr { s6_addr: destination.octets() };
+        let info = libc::in6_pktinfo { ipi6_addr: address, ipi6_ifindex: datagram.interface };
+        // SAFETY: the caller guarantees the control buffer.
+        unsafe { self.put(libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, &info) };
     }
 
     /// Appends a control message, or marks the message as cut.

@@ -2,14 +2,16 @@
 
 use std::ffi::c_int;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use hairpin_stack::{ReceiveStamps, SocketOptions, Stack};
+use hairpin_stack::{SocketOptions, Stack};
 use libc::{IPPROTO_IP, IPPROTO_IPV6, SOL_SOCKET, socklen_t};
 
 use crate::addresses::option;
-use crate::real;
+use crate::settings::settings;
+use crate::slots::{self, Slot};
+use crate::{process, real};
 
 /// Options of linux/udp.h and linux/in.h that the `libc` crate does not define.
 const UDP_CORK: c_int = 1;
@@ -35,16 +37,15 @@ const IP_CHECKSUM: c_int = 23;
 pub(crate) struct SocketState {
     pub(crate) nonblocking: bool,
     pub(crate) receive_timeout: Option<Duration>,
-    /// `true` if each datagram is delivered with its destination (`IP_PKTINFO`).
-    pub(crate) packet_info: bool,
+    /// What is delivered with each IPv4 datagram: by the options of `IPPROTO_IP`, which an IPv6
+    /// socket has too.
+    pub(crate) ipv4: Requested,
+    /// What is delivered with each IPv6 datagram. `IPV6_RECVPKTINFO` is for both families.
+    pub(crate) ipv6: Requested,
     /// `true` if each datagram is delivered with the number of drops (`SO_RXQ_OVFL`).
     pub(crate) overflow: bool,
     /// `true` if TTL or hop limit, or traffic class, is delivered.
     pub(crate) ip_fields: bool,
-    /// `true` if the TTL or hop limit is delivered (`IP_RECVTTL`, `IPV6_RECVHOPLIMIT`).
-    pub(crate) ttl: bool,
-    /// `true` if the traffic class is delivered (`IP_RECVTOS`, `IPV6_RECVTCLASS`).
-    pub(crate) traffic_class: bool,
     pub(crate) timestamp: Timestamp,
     /// `true` if software timestamps are delivered as `SO_TIMESTAMPING` does.
     pub(crate) timestamping: bool,
@@ -52,9 +53,34 @@ pub(crate) struct SocketState {
     pub(crate) control: bool,
     /// `true` if sends may bypass the kernel.
     pub(crate) sends: bool,
-    /// The interface's index, for `IP_PKTINFO`.
-    pub(crate) interface: u32,
+    /// `false` if an IPv6 socket has other options for IPv4, so that only IPv6 may bypass.
+    pub(crate) sends_ipv4: bool,
+    /// The interfaces that IPv4 and IPv6 datagrams to groups are sent on; 0 selects by route.
+    pub(crate) multicast_interfaces: [u32; 2],
     pub(crate) options: SocketOptions,
+}
+
+/// The control messages that the program requests.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Requested {
+    /// The destination (`IP_PKTINFO`, `IPV6_RECVPKTINFO`).
+    pub(crate) packet_info: bool,
+    /// The TTL or hop limit (`IP_RECVTTL`, `IPV6_RECVHOPLIMIT`).
+    pub(crate) ttl: bool,
+    /// The traffic class (`IP_RECVTOS`, `IPV6_RECVTCLASS`).
+    pub(crate) traffic_class: bool,
+}
+
+impl Requested {
+    fn read(fd: c_int, level: c_int, names: [c_int; 3]) -> Self {
+        let [packet_info, ttl, traffic_class] =
+            names.map(|name| option(fd, level, name).is_some_and(|value| value != 0));
+        Self { packet_info, ttl, traffic_class }
+    }
+
+    fn any(self) -> bool {
+        self.packet_info || self.ttl || self.traffic_class
+    }
 }
 
 /// The receive timestamp of `SO_TIMESTAMP` or `SO_TIMESTAMPNS`.
@@ -111,12 +137,11 @@ const KERNEL_SENDS: &[(c_int, c_int)] = &[
 ];
 
 impl SocketState {
-    /// Reads the options from the kernel socket.
+    /// Reads the options from the kernel socket, which is bound to this address.
     ///
     /// # Errors
     /// An option that only the kernel implements is set.
-    pub(crate) fn read(fd: c_int, local: SocketAddr, stack: &Stack) -> Result<Self, Unsupported> {
-        let interface = stack.interface();
+    pub(crate) fn read(fd: c_int, local: SocketAddr) -> Result<Self, Unsupported> {
         let is_set = |level, name| option(fd, level, name).is_some_and(|value| value != 0);
         for &(level, name, text) in KERNEL_ONLY {
             // The IPv6 options do not exist on an IPv4 socket.
@@ -130,64 +155,89 @@ impl SocketState {
         if option(fd, SOL_SOCKET, SO_PEEK_OFF).is_some_and(|offset| offset >= 0) {
             return Err(Unsupported("SO_PEEK_OFF"));
         }
-        let (timestamp, timestamping) = timestamps(fd, stack)?;
-        let bound_to = option(fd, SOL_SOCKET, libc::SO_BINDTOIFINDEX).unwrap_or(0);
-        if bound_to != 0 && bound_to != interface as c_int {
-            return Err(Unsupported("SO_BINDTODEVICE to another interface"));
-        }
-        let level = if local.is_ipv4() { IPPROTO_IP } else { IPPROTO_IPV6 };
-        let number = |v4, v6, otherwise: u8| {
-            let name = if local.is_ipv4() { v4 } else { v6 };
-            let value = option(fd, level, name).and_then(|value| u8::try_from(value).ok());
-            value.unwrap_or(otherwise)
-        };
-        // The multicast interface: another one, or the route's.
-        let multicast_if = if local.is_ipv4() { 0 } else { libc::IPV6_MULTICAST_IF };
-        let multicast_if = if multicast_if == 0 { None } else { option(fd, level, multicast_if) };
-        let options = SocketOptions {
-            ttl: number(libc::IP_TTL, libc::IPV6_UNICAST_HOPS, 64),
-            multicast_ttl: number(libc::IP_MULTICAST_TTL, libc::IPV6_MULTICAST_HOPS, 1),
-            traffic_class: number(libc::IP_TOS, libc::IPV6_TCLASS, 0),
-            broadcast: is_set(SOL_SOCKET, libc::SO_BROADCAST),
-            multicast_loop: number(libc::IP_MULTICAST_LOOP, libc::IPV6_MULTICAST_LOOP, 1) != 0,
-            reuse_address: is_set(SOL_SOCKET, libc::SO_REUSEADDR),
-            checksum: !is_set(SOL_SOCKET, libc::SO_NO_CHECK),
-            receive_buffer: None,
-        };
+        let (timestamp, timestamping) = timestamps(fd)?;
         // SAFETY: the call takes integers.
         let status = unsafe { real::fcntl(fd, libc::F_GETFL, 0) };
-        let other_multicast_if =
-            multicast_if.is_some_and(|index| index != 0 && index != interface as c_int);
         let overflow = is_set(SOL_SOCKET, SO_RXQ_OVFL);
-        let packet_info =
-            is_set(level, if local.is_ipv4() { libc::IP_PKTINFO } else { libc::IPV6_RECVPKTINFO });
-        let ttl =
-            is_set(level, if local.is_ipv4() { libc::IP_RECVTTL } else { libc::IPV6_RECVHOPLIMIT });
-        let traffic_class =
-            is_set(level, if local.is_ipv4() { libc::IP_RECVTOS } else { libc::IPV6_RECVTCLASS });
+        let names = [libc::IP_PKTINFO, libc::IP_RECVTTL, libc::IP_RECVTOS];
+        let ipv4 = Requested::read(fd, IPPROTO_IP, names);
+        let names = [libc::IPV6_RECVPKTINFO, libc::IPV6_RECVHOPLIMIT, libc::IPV6_RECVTCLASS];
+        let ipv6 = Requested::read(fd, IPPROTO_IPV6, names);
         let stamps = timestamping || timestamp != Timestamp::Off;
+        let mut options = send_options(fd, local.ip().to_canonical().is_ipv4());
+        let sends_ipv4 = options.only_v6 || options == send_options(fd, true);
+        options.multicast_all = if local.is_ipv4() {
+            is_set(IPPROTO_IP, libc::IP_MULTICAST_ALL)
+        } else {
+            is_set(IPPROTO_IPV6, libc::IPV6_MULTICAST_ALL)
+        };
         Ok(Self {
-            ip_fields: ttl || traffic_class,
-            ttl,
-            traffic_class,
+            ipv4,
+            ipv6,
+            ip_fields: ipv4.ttl || ipv4.traffic_class || ipv6.ttl || ipv6.traffic_class,
             timestamp,
             timestamping,
-            control: packet_info || overflow || ttl || traffic_class || stamps,
+            control: ipv4.any() || ipv6.any() || overflow || stamps,
             nonblocking: status & libc::O_NONBLOCK != 0,
             receive_timeout: timeout(fd, libc::SO_RCVTIMEO),
-            packet_info,
             overflow,
-            sends: !other_multicast_if
-                && !KERNEL_SENDS.iter().any(|&(level, name)| is_set(level, name)),
-            interface,
+            sends: !KERNEL_SENDS.iter().any(|&(level, name)| is_set(level, name)),
+            sends_ipv4,
+            multicast_interfaces: [multicast_interface_v4(fd), multicast_interface_v6(fd)],
             options,
         })
     }
+
+    /// Returns the interface that datagrams to groups of a family are sent on; 0 selects by route.
+    pub(crate) fn multicast_interface(&self, is_ipv4: bool) -> u32 {
+        self.multicast_interfaces[usize::from(!is_ipv4)]
+    }
+}
+
+/// Reads the options that affect sent packets: those of one family.
+fn send_options(fd: c_int, is_ipv4: bool) -> SocketOptions {
+    let level = if is_ipv4 { IPPROTO_IP } else { IPPROTO_IPV6 };
+    let is_set = |level, name| option(fd, level, name).is_some_and(|value| value != 0);
+    let number = |v4, v6, otherwise: u8| {
+        let value = option(fd, level, if is_ipv4 { v4 } else { v6 });
+        value.and_then(|value| u8::try_from(value).ok()).unwrap_or(otherwise)
+    };
+    SocketOptions {
+        ttl: number(libc::IP_TTL, libc::IPV6_UNICAST_HOPS, 64),
+        multicast_ttl: number(libc::IP_MULTICAST_TTL, libc::IPV6_MULTICAST_HOPS, 1),
+        traffic_class: number(libc::IP_TOS, libc::IPV6_TCLASS, 0),
+        broadcast: is_set(SOL_SOCKET, libc::SO_BROADCAST),
+        multicast_loop: number(libc::IP_MULTICAST_LOOP, libc::IPV6_MULTICAST_LOOP, 1) != 0,
+        reuse_address: is_set(SOL_SOCKET, libc::SO_REUSEADDR),
+        checksum: !is_set(SOL_SOCKET, libc::SO_NO_CHECK),
+        only_v6: is_set(IPPROTO_IPV6, libc::IPV6_V6ONLY),
+        multicast_all: false,
+        receive_buffer: None,
+    }
+}
+
+/// The index of no interface of the run.
+const ELSEWHERE: u32 = u32::MAX;
+
+fn multicast_interface_v4(fd: c_int) -> u32 {
+    // The kernel returns the address only, not the index of `struct ip_mreqn`.
+    let address = option(fd, IPPROTO_IP, libc::IP_MULTICAST_IF).unwrap_or(0);
+    let address = Ipv4Addr::from(u32::from_be(address.cast_unsigned()));
+    if address.is_unspecified() {
+        return slots::find(fd).map_or(0, Slot::multicast_interface);
+    }
+    let found = process::open_stacks().iter().find(|stack| stack.has_address(address.into()));
+    found.map_or(ELSEWHERE, Stack::interface)
+}
+
+fn multicast_interface_v6(fd: c_int) -> u32 {
+    let index = option(fd, IPPROTO_IPV6, libc::IPV6_MULTICAST_IF);
+    index.and_then(|index| u32::try_from(index).ok()).unwrap_or(0)
 }
 
 /// Returns the timestamps that the program requests: of `SO_TIMESTAMP` or `SO_TIMESTAMPNS`, and
 /// whether those of `SO_TIMESTAMPING`.
-fn timestamps(fd: c_int, stack: &Stack) -> Result<(Timestamp, bool), Unsupported> {
+fn timestamps(fd: c_int) -> Result<(Timestamp, bool), Unsupported> {
     let is_set = |name| option(fd, SOL_SOCKET, name).is_some_and(|value| value != 0);
     let timestamp = if is_set(libc::SO_TIMESTAMPNS) {
         Timestamp::Nanoseconds
@@ -197,7 +247,7 @@ fn timestamps(fd: c_int, stack: &Stack) -> Result<(Timestamp, bool), Unsupported
         Timestamp::Off
     };
     let flags = option(fd, SOL_SOCKET, libc::SO_TIMESTAMPING).unwrap_or(0);
-    if stack.receive_stamps() == ReceiveStamps::Off {
+    if !settings().timestamps {
         if timestamp != Timestamp::Off {
             return Err(Unsupported("SO_TIMESTAMP without --timestamps"));
         }

@@ -1,6 +1,8 @@
 //! The state of the process: its stacks, which sockets they accelerate, and forks.
 
 use std::ffi::c_int;
+use std::io;
+use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
@@ -15,7 +17,7 @@ use crate::membership::Membership;
 use crate::options::SocketState;
 use crate::settings::settings;
 use crate::slots::{self, Slot};
-use crate::socket::Socket;
+use crate::socket::{Path, Socket};
 use crate::stream_counters::Cause;
 use crate::{real, sleep, stream, stream_counters};
 
@@ -60,6 +62,14 @@ pub(crate) fn poll_stacks() {
     for stack in open_stacks() {
         // After the interface's removal, the kernel sockets report the consequences.
         let _ = stack.poll();
+    }
+}
+
+/// Takes frames that no thread has taken for a while.
+pub(crate) fn poll_left_frames() {
+    if open_stacks().iter().any(|stack| !stack.is_idle()) {
+        poll_stacks();
+        sleep::replace_watcher();
     }
 }
 
@@ -192,21 +202,19 @@ fn try_adopt(fd: c_int) {
         return hand_back(fd, "the socket is not bound");
     };
     let remote = addresses::remote(fd);
-    if local.ip().is_loopback() {
+    if local.ip().to_canonical().is_loopback() {
         return hand_back(fd, "the address is on another interface");
     }
     if open().is_empty() {
         return;
     }
-    let is_covered = |stack: &&Stack| {
-        local.ip().is_unspecified() || local.ip().is_multicast() || stack.has_address(local.ip())
-    };
-    let Some(stack) = open_stacks().iter().find(is_covered) else {
+    let stacks = stacks_of(fd, local);
+    if stacks.is_empty() {
         return hand_back(fd, "the address is on another interface");
-    };
+    }
     let Some(slot) = slots::find_or_create(fd) else { return };
     slot.set_considered(true);
-    let state = match SocketState::read(fd, local, stack) {
+    let state = match SocketState::read(fd, local) {
         Ok(state) => state,
         Err(reason) => return refuse(fd, slot, reason),
     };
@@ -222,13 +230,18 @@ fn try_adopt(fd: c_int) {
         remote,
         cookie: cookie(fd),
         options: state.options,
-        wake: sleep::wake_all,
+        wake: sleep::wake,
+        fd,
     };
-    let adopted = match stack.adopt_udp(&adoption) {
-        Ok(adopted) => adopted,
+    let adopt = |stack: &'static Stack| -> io::Result<Path> {
+        let adopted = stack.adopt_udp(&adoption)?;
+        Ok(Path { stack, adopted, interface: stack.interface() })
+    };
+    let paths = match stacks.into_iter().map(adopt).collect::<io::Result<Vec<_>>>() {
+        Ok(paths) => paths,
         Err(error) => return refuse(fd, slot, error),
     };
-    let mut new = Socket::new(fd, adopted, stack, local, remote, state);
+    let mut new = Socket::new(fd, paths, local, remote, state);
     for membership in memberships.into_iter().flatten() {
         new.join(membership);
     }
@@ -245,6 +258,18 @@ fn try_adopt(fd: c_int) {
     sleep::wake_all();
     let peer = remote.map(|remote| format!(" to {remote}")).unwrap_or_default();
     log::line(Level::All, format_args!("{local}{peer} is accelerated (descriptor {fd})"));
+}
+
+/// Returns the stacks that carry the traffic of a socket: all for one bound to any address or a
+/// group, unless it is bound to an interface.
+fn stacks_of(fd: c_int, local: SocketAddr) -> Vec<&'static Stack> {
+    let ip = local.ip().to_canonical();
+    let bound_to = option(fd, libc::SOL_SOCKET, libc::SO_BINDTOIFINDEX).unwrap_or(0);
+    let is_carrier = |stack: &&Stack| {
+        (bound_to == 0 || bound_to.cast_unsigned() == stack.interface())
+            && (ip.is_unspecified() || ip.is_multicast() || stack.has_address(ip))
+    };
+    open_stacks().iter().filter(is_carrier).collect()
 }
 
 #[cold]
@@ -267,7 +292,7 @@ pub(crate) fn hand_back(fd: c_int, reason: impl std::fmt::Display) {
     let Some(slot) = slots::socket(fd) else { return };
     let mut place = slot.socket();
     let Some(socket) = place.as_deref_mut() else { return };
-    if socket.adopted.is_none() {
+    if !socket.is_adopted() {
         return;
     }
     socket.hand_back();
@@ -345,6 +370,7 @@ pub(crate) fn share_all(reason: &str, is_shared: impl Fn(c_int) -> bool, kept: K
 pub(crate) fn forget(fd: c_int) {
     let Some(slot) = slots::find(fd) else { return };
     slot.set_considered(false);
+    slot.set_multicast_interface(0);
     stream::give_up(fd, Cause::Close);
     crate::epoll::forget(fd, slot);
     if let Some(socket) = slot.set_socket(None) {
@@ -378,7 +404,7 @@ pub(crate) fn watch_forks() {
 }
 
 /// Returns the sockets to the kernel, because a child shares them from now on.
-extern "C" fn before_fork() {
+pub(crate) extern "C" fn before_fork() {
     if settings().parent_keeps_sockets {
         return;
     }
@@ -405,7 +431,7 @@ pub(crate) fn before_exec(is_last: bool) {
 }
 
 /// The child has no stack and no socket of the parent. It opens its own when it binds a socket.
-extern "C" fn after_fork_in_child() {
+pub(crate) extern "C" fn after_fork_in_child() {
     STACKS.store(null_mut(), Ordering::Relaxed);
     FORKED.store(true, Ordering::Relaxed);
     OPENING.store(false, Ordering::Relaxed);
@@ -423,6 +449,15 @@ pub(crate) fn block_signals() {
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), null_mut());
+    }
+}
+
+/// Records the interface that a socket sends IPv4 datagrams to groups on.
+pub(crate) fn set_multicast_interface(fd: c_int, index: u32) {
+    if !settings().interfaces.is_empty()
+        && let Some(slot) = slots::find_or_create(fd)
+    {
+        slot.set_multicast_interface(index);
     }
 }
 

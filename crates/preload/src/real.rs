@@ -140,6 +140,10 @@ real! {
         from: c_int, from_offset: *mut off_t, to: c_int, to_offset: *mut off_t, length: size_t,
         flags: c_uint
     ) -> ssize_t;
+    fn clone(
+        entry: extern "C" fn(*mut c_void) -> c_int, stack: *mut c_void, flags: c_int,
+        argument: *mut c_void, parent: *mut pid_t, tls: *mut c_void, child: *mut pid_t
+    ) -> c_int;
     fn fork() -> pid_t;
     fn _Fork() -> pid_t;
     fn syscall(

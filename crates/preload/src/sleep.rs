@@ -1,12 +1,14 @@
 //! Waiting: busy-polling for the profile's budget, then sleeping in the kernel.
 //!
-//! There is one way to sleep: ppoll(2) on the kernel's descriptors of the call, on the rings of
-//! each
-//! stack, and on an event of the sleeper. A thread that takes a frame of another socket off a ring
-//! signals the events of all sleepers; each checks its own sockets.
+//! There is one way to sleep: ppoll(2) on the kernel's descriptors of the call and on an event of
+//! the thread. One of the sleeping threads, the *watcher*, also polls the rings of each stack. So a
+//! frame wakes one thread, which takes it off the ring and signals the events of the threads that
+//! wait for its socket. A watcher whose call returns passes the watch on to another sleeper.
 
+use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 use std::time::Duration;
 
 use libc::{pollfd, sigset_t, timespec};
@@ -14,33 +16,82 @@ use libc::{pollfd, sigset_t, timespec};
 use crate::clock::now_ns;
 use crate::errno::errno;
 use crate::guard::{self, Signals};
-use crate::process;
-use crate::real;
 use crate::settings::settings;
+use crate::{epoll, process, real, slots};
 
 /// The most threads that sleep at the same time with an event; more poll once per millisecond.
 const SLEEPERS: usize = 256;
 /// The longest sleep of a thread without an event.
 const NO_EVENT_NS: u64 = 1_000_000;
 
-/// The events of the sleepers: a descriptor in use is stored as itself, a free one as `-2 - fd`, an
-/// empty place as -1.
-static EVENTS: [AtomicI32; SLEEPERS] = [const { AtomicI32::new(EMPTY) }; SLEEPERS];
+/// What a sleeping thread is woken by.
+struct Place {
+    /// The event of a thread; of a free place `-2 - fd`, or `EMPTY`.
+    event: AtomicI32,
+    /// A bit per descriptor that the thread waits for, modulo 64.
+    interest: AtomicU64,
+    /// `true` while the event is readable, or is being made so.
+    signaled: AtomicBool,
+}
+
 const EMPTY: i32 = -1;
-/// The number of sleepers.
+static PLACES: [Place; SLEEPERS] = [const {
+    Place {
+        event: AtomicI32::new(EMPTY),
+        interest: AtomicU64::new(0),
+        signaled: AtomicBool::new(false),
+    }
+}; SLEEPERS];
+/// The number of places that were ever used.
+static USED: AtomicU32 = AtomicU32::new(0);
+/// The number of threads with a place.
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// Wakes all sleepers, if there are any. Async-signal-safe.
+/// The place of the thread that watches the rings, or `NONE`.
+static WATCHER: AtomicU32 = AtomicU32::new(NONE);
+const NONE: u32 = u32::MAX;
+
+thread_local! {
+    /// The thread's place, from its first sleep to the end of the call. If a handler of the program
+    /// leaves the call by longjmp(3), the thread's next wait continues with it.
+    static OWN: Cell<u32> = const { Cell::new(NONE) };
+}
+
+/// Returns the bit of a descriptor.
+pub(crate) fn interest(fd: c_int) -> u64 {
+    1 << (fd.cast_unsigned() % 64)
+}
+
+/// Wakes the other threads that wait for a descriptor. Async-signal-safe.
 ///
 /// Stacks call it under the lock of a data plane, so a sleeper that checked before has already
-/// registered.
-pub(crate) fn wake_all() {
-    if COUNT.load(Ordering::SeqCst) == 0 {
-        return;
+/// registered. The calling thread checks its own sockets after it has polled the rings.
+pub(crate) fn wake(fd: c_int) {
+    if COUNT.load(SeqCst) > 0 {
+        let (own, bit) = (OWN.get(), interest(fd));
+        signal(|at, place| at != own && place.interest.load(SeqCst) & bit != 0);
     }
-    for event in &EVENTS {
-        let fd = event.load(Ordering::Acquire);
-        if fd >= 0 {
+}
+
+/// Wakes all sleepers. Async-signal-safe.
+pub(crate) fn wake_all() {
+    if COUNT.load(SeqCst) > 0 {
+        signal(|_, _| true);
+    }
+}
+
+fn signal(selects: impl Fn(u32, &Place) -> bool) {
+    for (at, place) in (0..USED.load(SeqCst)).zip(&PLACES) {
+        let fd = place.event.load(SeqCst);
+        if fd >= 0 && selects(at, place) {
+            place.signal(fd);
+        }
+    }
+}
+
+impl Place {
+    fn signal(&self, fd: c_int) {
+        if !self.signaled.swap(true, SeqCst) {
             let one = 1_u64;
             let (from, length) = (&raw const one, size_of::<u64>());
             // SAFETY: the kernel reads eight bytes of a local variable. The call is
@@ -48,70 +99,132 @@ pub(crate) fn wake_all() {
             unsafe { libc::syscall(libc::SYS_write, fd, from, length) };
         }
     }
+
+    /// Clears the event. The thread checks its sockets afterwards.
+    fn clear(&self, fd: c_int) {
+        let mut count = 0_u64;
+        // SAFETY: the kernel writes eight bytes to a local variable.
+        unsafe { real::read(fd, (&raw mut count).cast(), size_of::<u64>()) };
+        self.signaled.store(false, SeqCst);
+    }
 }
 
 /// Forgets all events, in a forked child: its copies are inert there.
 pub(crate) fn forget_all() {
-    EVENTS.iter().for_each(|event| event.store(EMPTY, Ordering::Relaxed));
-    COUNT.store(0, Ordering::Relaxed);
+    for place in &PLACES {
+        place.event.store(EMPTY, SeqCst);
+        place.signaled.store(false, SeqCst);
+    }
+    COUNT.store(0, SeqCst);
+    WATCHER.store(NONE, SeqCst);
+    OWN.set(NONE);
 }
 
 /// Returns `true` if the descriptor is an event of this module.
 pub(crate) fn is_event(fd: c_int) -> bool {
-    EVENTS.iter().any(|event| {
-        let at = event.load(Ordering::Relaxed);
+    PLACES.iter().any(|place| {
+        let at = place.event.load(SeqCst);
         at == fd || at == -2 - fd
     })
 }
 
-/// A registered sleeper.
-struct Sleeper(Option<usize>);
-
-impl Sleeper {
-    fn register() -> Self {
-        COUNT.fetch_add(1, Ordering::SeqCst);
-        for (at, event) in EVENTS.iter().enumerate() {
-            let found = event.load(Ordering::Acquire);
-            if found < EMPTY
-                && event
-                    .compare_exchange(found, -2 - found, Ordering::AcqRel, Ordering::Relaxed)
-                    .is_ok()
-            {
-                return Self(Some(at));
-            }
-        }
-        for (at, event) in EVENTS.iter().enumerate() {
-            if event.load(Ordering::Acquire) == EMPTY {
-                // SAFETY: the call takes integers.
-                let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-                if fd < 0 {
-                    break;
-                }
-                if event.compare_exchange(EMPTY, fd, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                    return Self(Some(at));
-                }
-                // SAFETY: the descriptor was created above and not published.
-                unsafe { real::close(fd) };
-            }
-        }
-        Self(None)
+/// Gives the calling thread a place, unless it has one. Returns its number, or `None` if all are
+/// taken.
+fn register() -> Option<u32> {
+    if OWN.get() != NONE {
+        return Some(OWN.get());
     }
+    let at = take_place()?;
+    USED.fetch_max(at + 1, SeqCst);
+    COUNT.fetch_add(1, SeqCst);
+    OWN.set(at);
+    Some(at)
+}
 
-    fn event(&self) -> Option<c_int> {
-        self.0.map(|at| EVENTS[at].load(Ordering::Relaxed))
+fn take_place() -> Option<u32> {
+    for (at, Place { event, .. }) in (0..).zip(&PLACES) {
+        let found = event.load(SeqCst);
+        if found < EMPTY && event.compare_exchange(found, -2 - found, SeqCst, SeqCst).is_ok() {
+            return Some(at);
+        }
+    }
+    for (at, Place { event, .. }) in (0..).zip(&PLACES) {
+        if event.load(SeqCst) == EMPTY {
+            // SAFETY: the call takes integers.
+            let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+            if fd < 0 {
+                return None;
+            }
+            if event.compare_exchange(EMPTY, fd, SeqCst, SeqCst).is_ok() {
+                return Some(at);
+            }
+            // SAFETY: the descriptor was created above and not published.
+            unsafe { real::close(fd) };
+        }
+    }
+    None
+}
+
+/// Releases the place of the calling thread, and passes the watch on.
+fn deregister() {
+    let at = OWN.replace(NONE);
+    let Some(place) = PLACES.get(at as usize) else { return };
+    let fd = place.event.load(SeqCst);
+    if place.signaled.load(SeqCst) {
+        place.clear(fd);
+    }
+    place.event.store(-2 - fd, SeqCst);
+    COUNT.fetch_sub(1, SeqCst);
+    if WATCHER.load(SeqCst) == at {
+        pass_on(at);
     }
 }
 
-impl Drop for Sleeper {
-    fn drop(&mut self) {
-        if let Some(at) = self.0 {
-            let fd = EVENTS[at].load(Ordering::Relaxed);
-            let mut count = 0_u64;
-            // SAFETY: the kernel writes eight bytes to a local variable.
-            unsafe { real::read(fd, (&raw mut count).cast(), size_of::<u64>()) };
-            EVENTS[at].store(-2 - fd, Ordering::Release);
+/// Makes the calling thread the watcher if no thread is. Returns `true` if it is the watcher.
+fn watches(at: u32) -> bool {
+    WATCHER.compare_exchange(NONE, at, SeqCst, SeqCst).map_or_else(|it| it == at, |_| true)
+}
+
+/// Passes the watch on to the next thread with a place, which it wakes.
+fn pass_on(mut from: u32) {
+    loop {
+        let next = next_after(from);
+        if WATCHER.compare_exchange(from, next, SeqCst, SeqCst).is_err() {
+            return;
         }
-        COUNT.fetch_sub(1, Ordering::SeqCst);
+        match PLACES.get(next as usize) {
+            Some(place) => {
+                let fd = place.event.load(SeqCst);
+                if fd >= 0 {
+                    place.signal(fd);
+                }
+                // Otherwise the thread has left, and did not know that it is the watcher.
+                if place.event.load(SeqCst) >= 0 {
+                    return;
+                }
+            }
+            // A thread that has registered meanwhile may have found a watcher.
+            None if next_after(NONE) == NONE => return,
+            None => {}
+        }
+        from = next;
+    }
+}
+
+/// Returns the next place with a thread, after this one, or `NONE`.
+fn next_after(from: u32) -> u32 {
+    let used = USED.load(SeqCst);
+    let begin = if from == NONE { 0 } else { from + 1 };
+    let has_thread = |at: &u32| *at != from && PLACES[*at as usize].event.load(SeqCst) >= 0;
+    (begin..used).chain(0..begin.min(used)).find(has_thread).unwrap_or(NONE)
+}
+
+/// Replaces a watcher that has left frames on the rings: its call may have ended by longjmp(3) or
+/// with its thread, or a handler of the program is running in it.
+pub(crate) fn replace_watcher() {
+    let watcher = WATCHER.load(SeqCst);
+    if watcher != NONE && next_after(watcher) != NONE {
+        pass_on(watcher);
     }
 }
 
@@ -143,6 +256,8 @@ pub(crate) struct Wait {
     deadline_ns: Option<u64>,
     signals: Signals,
     ends_on: EndsOn,
+    /// `true` if the thread may have a place among the sleepers.
+    has_place: bool,
 }
 
 impl Wait {
@@ -151,7 +266,8 @@ impl Wait {
         let now = now_ns();
         let deadline_ns = timeout
             .map(|timeout| now.saturating_add(timeout.as_nanos().try_into().unwrap_or(u64::MAX)));
-        Self { spin_until_ns: now + settings().spin_ns, deadline_ns, signals, ends_on }
+        let spin_until_ns = now + settings().spin_ns;
+        Self { spin_until_ns, deadline_ns, signals, ends_on, has_place: false }
     }
 
     /// Waits after a check that found nothing. `fds` are the kernel's descriptors of the call;
@@ -201,23 +317,27 @@ impl Wait {
         check: impl FnOnce() -> bool,
     ) -> Turn {
         let own = fds.len();
-        let (sleeper, is_ready) = {
-            let inside = guard::enter();
-            let sleeper = Sleeper::register();
-            let is_ready = check();
-            drop(inside);
-            (sleeper, is_ready)
-        };
-        // A handler that runs after this check makes the sleeper's event readable.
+        let inside = guard::enter();
+        let at = register();
+        self.has_place = true;
+        let place = at.and_then(|at| PLACES.get(at as usize));
+        if let Some(place) = place {
+            place.interest.store(interests(fds), SeqCst);
+        }
+        let watches = at.is_some_and(watches);
+        let is_ready = check();
+        drop(inside);
+        // A handler that runs after this check makes the thread's event readable.
         if is_ready || self.was_interrupted() {
-            drop(sleeper);
             return Turn::Again;
         }
         let readable = |fd| pollfd { fd, events: libc::POLLIN, revents: 0 };
-        fds.extend(process::ring_descriptors().iter().copied().map(readable));
-        fds.extend(sleeper.event().map(readable));
+        fds.extend(place.map(|place| readable(place.event.load(SeqCst))));
+        if watches {
+            fds.extend(process::ring_descriptors().iter().copied().map(readable));
+        }
         let mut left = self.deadline_ns.map(|deadline| deadline.saturating_sub(now));
-        if sleeper.event().is_none() {
+        if place.is_none() {
             left = Some(left.map_or(NO_EVENT_NS, |left| left.min(NO_EVENT_NS)));
         }
         let left = left.map(|left| timespec {
@@ -228,8 +348,12 @@ impl Wait {
         // SAFETY: the entries and the timeout outlive the call; the caller guarantees the mask.
         let result = unsafe { real::ppoll(fds.as_mut_ptr(), fds.len() as u64, left, mask) };
         let was_interrupted = result < 0 && errno() == libc::EINTR;
+        if let Some(place) = place
+            && fds[own].revents != 0
+        {
+            place.clear(fds[own].fd);
+        }
         fds.truncate(own);
-        drop(sleeper);
         // A handler that runs through a library function may not be counted: its signal still
         // interrupts poll(2) and its relatives.
         if was_interrupted && (self.ends_on != EndsOn::Interrupts || self.was_interrupted()) {
@@ -237,4 +361,23 @@ impl Wait {
         }
         Turn::Again
     }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        if self.has_place {
+            // No handler of the program runs in between.
+            let _inside = guard::enter();
+            deregister();
+        }
+    }
+}
+
+/// Returns the descriptors that a thread waits for. Those that only the library polls are stored as
+/// their complement, which ppoll(2) ignores.
+fn interests(fds: &[pollfd]) -> u64 {
+    fds.iter().fold(0, |all, entry| {
+        let fd = if entry.fd < 0 { !entry.fd } else { entry.fd };
+        all | slots::epoll(fd).map_or(0, epoll::interests) | interest(fd)
+    })
 }

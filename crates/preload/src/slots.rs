@@ -5,7 +5,7 @@
 //! in a call finds a valid slot after another thread has closed the descriptor.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::epoll::EpollSet;
@@ -34,6 +34,8 @@ pub(crate) struct Slot {
     kind: AtomicU8,
     /// `true` if the descriptor was considered for acceleration since it was created.
     considered: AtomicBool,
+    /// The index of `IP_MULTICAST_IF`, which the kernel does not return.
+    multicast_interface: AtomicU32,
     socket: Mutex<Option<Box<Socket>>>,
     epoll: Mutex<Option<Box<EpollSet>>>,
     /// The epoll instances whose members this descriptor is or was.
@@ -84,6 +86,15 @@ impl Slot {
     /// state before.
     pub(crate) fn set_considered(&self, considered: bool) -> bool {
         self.considered.swap(considered, Ordering::AcqRel)
+    }
+
+    /// Records the interface that the program sends IPv4 datagrams to groups on; 0 is any.
+    pub(crate) fn set_multicast_interface(&self, index: u32) {
+        self.multicast_interface.store(index, Ordering::Relaxed);
+    }
+
+    pub(crate) fn multicast_interface(&self) -> u32 {
+        self.multicast_interface.load(Ordering::Relaxed)
     }
 
     /// Stores or removes the socket.

@@ -3,25 +3,23 @@
 
 use std::collections::VecDeque;
 use std::ffi::c_int;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use hairpin_stack::{
-    AdoptedSocket, Destination, FallbackReason, IpFields, Meta, Stack, Stamp, await_redirects,
-};
+use hairpin_stack::{AdoptedSocket, FallbackReason, IpFields, Meta, Stack, Stamp, await_redirects};
 
+use crate::addresses::canonical;
 use crate::clock;
 use crate::counters::PathCounters;
 use crate::errno::{errno, is_would_block};
 use crate::kept::{self, Kept};
 use crate::membership::Membership;
 use crate::options::SocketState;
+use crate::targets::Targets;
 
 /// The interval of reading the kernel socket while the rings are polled, in nanoseconds. A read of
 /// an empty kernel socket costs 370 ns, so this is less than one part in a hundred.
 pub(crate) const KERNEL_INTERVAL_NS: u64 = 50_000;
-/// The destinations cached for sendto(2).
-const RECENT: usize = 16;
 /// The flags of a send that change nothing on this path.
 const PLAIN_SEND_FLAGS: c_int = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_CONFIRM;
 
@@ -33,27 +31,55 @@ pub(crate) struct Datagram<'a> {
     /// The fields of the IP header, if the program requested one of them.
     pub(crate) fields: IpFields,
     pub(crate) stamp: Option<Stamp>,
+    /// The index of the interface that received it.
+    pub(crate) interface: u32,
     /// The datagrams dropped so far, if the program requested their number.
     pub(crate) dropped: u32,
     pub(crate) payload: &'a [u8],
 }
 
+impl Datagram<'_> {
+    /// Returns the address that an answer to a datagram to an IPv4 group comes from.
+    pub(crate) fn reply_address(&self) -> Option<Ipv4Addr> {
+        self.destination.filter(|to| to.to_canonical().is_multicast())?;
+        let mut stacks = crate::process::open_stacks().iter();
+        let stack = stacks.find(|stack| stack.interface() == self.interface)?;
+        match stack.source_address(canonical(self.source).ip())? {
+            IpAddr::V4(address) => Some(address),
+            IpAddr::V6(_) => None,
+        }
+    }
+}
+
+/// The traffic of a socket on one interface.
+#[derive(Debug)]
+pub(crate) struct Path {
+    pub(crate) stack: &'static Stack,
+    pub(crate) adopted: AdoptedSocket,
+    /// The interface's index.
+    pub(crate) interface: u32,
+}
+
 /// The state of an accelerated socket, under its slot's lock.
 #[derive(Debug)]
 pub(crate) struct Socket {
-    /// `None` once the socket has been returned to the kernel and only kept datagrams remain.
-    pub(crate) adopted: Option<AdoptedSocket>,
+    /// One per interface: several for a socket bound to any address. Empty once the socket has been
+    /// returned to the kernel and only kept datagrams remain.
+    pub(crate) paths: Vec<Path>,
+    /// The path that the next receive tries first.
+    first_path: usize,
     /// The program's descriptor.
     fd: c_int,
-    pub(crate) stack: &'static Stack,
     pub(crate) local: SocketAddr,
     pub(crate) remote: Option<SocketAddr>,
     pub(crate) state: SocketState,
     pub(crate) counters: PathCounters,
     pub(crate) memberships: Vec<Membership>,
-    peer: Option<Destination>,
-    recent: Vec<Destination>,
+    targets: Targets,
     kept: VecDeque<Kept>,
+    /// The arrivals and drops of earlier adoptions.
+    arrived_before: u64,
+    dropped_before: u64,
     /// `true` once the filter passes the traffic to the kernel: a handback is in progress.
     redirects_ended: bool,
     /// `true` while the kernel socket may contain datagrams older than those on the rings.
@@ -64,24 +90,24 @@ pub(crate) struct Socket {
 impl Socket {
     pub(crate) fn new(
         fd: c_int,
-        adopted: AdoptedSocket,
-        stack: &'static Stack,
+        paths: Vec<Path>,
         local: SocketAddr,
         remote: Option<SocketAddr>,
         state: SocketState,
     ) -> Self {
         Self {
-            adopted: Some(adopted),
+            paths,
+            first_path: 0,
             fd,
-            stack,
             local,
             remote,
             state,
             counters: PathCounters::default(),
             memberships: Vec::new(),
-            peer: None,
-            recent: Vec::new(),
+            targets: Targets::default(),
             kept: VecDeque::new(),
+            arrived_before: 0,
+            dropped_before: 0,
             redirects_ended: false,
             kernel_first: true,
             kernel_checked_ns: 0,
@@ -90,13 +116,24 @@ impl Socket {
 
     /// Returns `true` if nothing is left for the library to do.
     pub(crate) fn is_finished(&self) -> bool {
-        self.adopted.is_none() && self.kept.is_empty()
+        !self.is_adopted() && self.kept.is_empty()
+    }
+
+    /// Returns `true` until the socket is returned to the kernel.
+    #[inline]
+    pub(crate) fn is_adopted(&self) -> bool {
+        !self.paths.is_empty()
     }
 
     /// Returns `true` if the call on this socket must not wait.
     #[inline]
     pub(crate) fn is_nonblocking(&self, flags: c_int) -> bool {
         self.state.nonblocking || flags & libc::MSG_DONTWAIT != 0
+    }
+
+    /// Returns the stacks that carry the socket's traffic.
+    pub(crate) fn stacks(&self) -> Vec<&'static Stack> {
+        self.paths.iter().map(|path| path.stack).collect()
     }
 
     pub(crate) fn receive_timeout(&self) -> Option<Duration> {
@@ -123,36 +160,15 @@ impl Socket {
             }
             return Some(result);
         }
-        if self.kernel_first || self.adopted.is_none() {
+        if self.kernel_first || !self.is_adopted() {
             let result = self.receive_from_kernel(flags, kernel);
             if result.is_some() {
                 return result;
             }
             self.kernel_first = false;
         }
-        let Self { adopted, state, kept, counters, .. } = self;
-        let mut result = None;
-        let mut length = 0;
-        let received = adopted.as_mut()?.receive(1, |meta, header, payload| {
-            let Meta { source, destination, stamp, .. } = meta;
-            length = payload.len();
-            let fields = if state.ip_fields { header.fields() } else { IpFields::default() };
-            let datagram = Datagram { source, destination, fields, stamp, dropped, payload };
-            result = Some(deliver(&datagram, state));
-            if peeks {
-                kept.push_back(Kept::new(meta, header, payload));
-            }
-        });
-        if result.is_some() {
-            if !peeks {
-                counters.received_bypass += 1;
-                counters.received_bypass_bytes += length as u64;
-            }
-            return result;
-        }
-        if received.is_err() {
-            // The interface was removed: the kernel socket is all that remains.
-            self.kernel_checked_ns = 0;
+        if let Some(result) = self.receive_bypassing(peeks, dropped, deliver) {
+            return Some(result);
         }
         let now = clock::now_ns();
         if now.wrapping_sub(self.kernel_checked_ns) < KERNEL_INTERVAL_NS {
@@ -160,6 +176,48 @@ impl Socket {
         }
         self.kernel_checked_ns = now;
         self.receive_from_kernel(flags, kernel)
+    }
+
+    /// Receives one datagram that bypassed the kernel.
+    #[inline]
+    fn receive_bypassing(
+        &mut self,
+        peeks: bool,
+        dropped: u32,
+        deliver: &mut impl FnMut(&Datagram<'_>, &SocketState) -> isize,
+    ) -> Option<isize> {
+        let Self { paths, first_path, state, kept, counters, .. } = self;
+        let mut result = None;
+        let mut length = 0;
+        for _ in 0..paths.len() {
+            let Path { adopted, interface, .. } = &mut paths[*first_path];
+            let interface = *interface;
+            let received = adopted.receive(1, |meta, header, payload| {
+                let Meta { source, destination, stamp, .. } = meta;
+                length = payload.len();
+                let fields = if state.ip_fields { header.fields() } else { IpFields::default() };
+                let datagram =
+                    Datagram { source, destination, fields, stamp, interface, dropped, payload };
+                result = Some(deliver(&datagram, state));
+                if peeks {
+                    kept.push_back(Kept::new(meta, header, payload, interface));
+                }
+            });
+            if received.is_err() {
+                // The interface was removed: the kernel socket is all that remains.
+                self.kernel_checked_ns = 0;
+            }
+            // The other interfaces have their turn, also if this one has more.
+            *first_path = if *first_path + 1 < paths.len() { *first_path + 1 } else { 0 };
+            if result.is_some() {
+                break;
+            }
+        }
+        if result.is_some() && !peeks {
+            counters.received_bypass += 1;
+            counters.received_bypass_bytes += length as u64;
+        }
+        result
     }
 
     /// Reads the kernel socket without waiting.
@@ -195,17 +253,18 @@ impl Socket {
     /// stack.
     #[inline]
     pub(crate) fn has_datagram(&self) -> bool {
-        !self.kept.is_empty() || self.adopted.as_ref().is_some_and(AdoptedSocket::has_queued)
+        !self.kept.is_empty() || self.paths.iter().any(|path| path.adopted.has_queued())
     }
 
     /// Returns the length of the next datagram that bypassed the kernel, as SIOCINQ does.
     pub(crate) fn next_length(&mut self) -> Option<usize> {
         if self.kept.is_empty() {
-            let Self { adopted, kept, .. } = self;
-            let adopted = adopted.as_mut()?;
-            let _ = adopted.receive(1, |meta, header, payload| {
-                kept.push_back(Kept::new(meta, header, payload));
-            });
+            let Self { paths, kept, .. } = self;
+            for Path { adopted, interface, .. } in paths {
+                let _ = adopted.receive(1, |meta, header, payload| {
+                    kept.push_back(Kept::new(meta, header, payload, *interface));
+                });
+            }
         }
         self.kept.front().map(Kept::length)
     }
@@ -213,14 +272,18 @@ impl Socket {
     /// Returns the datagrams dropped because the program did not read, as `SO_RXQ_OVFL` reports.
     #[cold]
     fn dropped(&self) -> u32 {
-        let bypassing = self.adopted.as_ref().map_or(0, AdoptedSocket::dropped);
+        let bypassing = self.dropped_before + self.dropped_bypassing();
         // The kernel's counter has 32 bits and wraps around.
         (bypassing as u32).wrapping_add(kept::kernel_drops(self.fd))
     }
 
     /// Returns a number that changes with each arrival.
     pub(crate) fn arrivals(&self) -> u64 {
-        self.adopted.as_ref().map_or(0, AdoptedSocket::queued)
+        self.arrived_before + self.paths.iter().map(|path| path.adopted.queued()).sum::<u64>()
+    }
+
+    fn dropped_bypassing(&self) -> u64 {
+        self.paths.iter().map(|path| path.adopted.dropped()).sum()
     }
 
     /// Sends a datagram of `length` bytes that `fill` writes. Returns `false` if the kernel socket
@@ -236,39 +299,13 @@ impl Socket {
         if flags & !PLAIN_SEND_FLAGS != 0 || !self.state.sends {
             return self.leave_to_kernel(None);
         }
-        let Some(adopted) = &mut self.adopted else { return self.leave_to_kernel(None) };
-        let destination = match to.filter(|to| Some(*to) != self.remote) {
-            None => {
-                let Some(remote) = self.remote else { return self.leave_to_kernel(None) };
-                if self.peer.is_none() {
-                    self.peer = adopted.destination(remote).ok();
-                }
-                self.peer.as_mut()
-            }
-            Some(to) => {
-                // The last used is last.
-                let known = self.recent.iter().rposition(|recent| recent.address() == to);
-                match known {
-                    Some(at) if at + 1 < self.recent.len() => {
-                        let used = self.recent.remove(at);
-                        self.recent.push(used);
-                    }
-                    Some(_) => {}
-                    None => {
-                        let Ok(new) = adopted.destination(to) else {
-                            return self.leave_to_kernel(None);
-                        };
-                        if self.recent.len() == RECENT {
-                            self.recent.remove(0);
-                        }
-                        self.recent.push(new);
-                    }
-                }
-                self.recent.last_mut()
-            }
+        let to = to.filter(|to| Some(*to) != self.remote);
+        let Self { paths, targets, state, local, remote, .. } = self;
+        let Some(target) = targets.find(paths, state, *local, *remote, to) else {
+            return self.leave_to_kernel(None);
         };
-        let Some(destination) = destination else { return self.leave_to_kernel(None) };
-        match adopted.transmit_to(destination, length, fill) {
+        let Path { adopted, .. } = &mut paths[target.path];
+        match adopted.transmit_to(&mut target.destination, length, fill) {
             Ok(None) => {
                 self.counters.sent_bypass += 1;
                 self.counters.sent_bypass_bytes += length as u64;
@@ -294,23 +331,26 @@ impl Socket {
     /// Makes the filter pass the traffic to the kernel: the first step of a handback. Returns
     /// `false` if the kernel has the traffic already.
     pub(crate) fn end_redirects(&mut self) -> bool {
-        let Some(adopted) = &mut self.adopted else { return false };
-        adopted.end_redirects();
-        self.redirects_ended = true;
-        true
+        self.paths.iter_mut().for_each(|path| path.adopted.end_redirects());
+        self.redirects_ended = self.is_adopted();
+        self.redirects_ended
     }
 
     /// Ends the acceleration. Datagrams that have already arrived are kept for the program.
     pub(crate) fn hand_back(&mut self) {
-        (self.peer, self.recent) = (None, Vec::new());
+        self.targets = Targets::default();
         if !self.redirects_ended && self.end_redirects() {
             await_redirects();
         }
-        let Some(adopted) = self.adopted.take() else { return };
-        let kept = &mut self.kept;
-        adopted.hand_back(|meta, header, payload| {
-            kept.push_back(Kept::new(meta, header, payload));
-        });
+        self.arrived_before = self.arrivals();
+        self.dropped_before += self.dropped_bypassing();
+        let Self { paths, kept, first_path, .. } = self;
+        *first_path = 0;
+        for Path { adopted, interface, .. } in paths.drain(..) {
+            adopted.hand_back(|meta, header, payload| {
+                kept.push_back(Kept::new(meta, header, payload, interface));
+            });
+        }
     }
 
     /// Moves kept datagrams into the kernel socket, where other processes read them too.
@@ -325,23 +365,31 @@ impl Socket {
 
     /// Continues with another adoption, after the socket's addresses have changed.
     pub(crate) fn continue_as(&mut self, new: Self) {
-        let (kept, counters) = (std::mem::take(&mut self.kept), self.counters);
-        *self = Self { kept, counters, ..new };
+        let Self { counters, arrived_before, dropped_before, .. } = *self;
+        let kept = std::mem::take(&mut self.kept);
+        *self = Self { kept, counters, arrived_before, dropped_before, ..new };
     }
 
     /// Applies changed options.
     pub(crate) fn set_state(&mut self, state: SocketState) {
         self.state = state;
-        if let Some(adopted) = &mut self.adopted {
+        // Other options may select other paths.
+        self.targets = Targets::default();
+        for path in &mut self.paths {
             // The engine has the socket as long as this value.
-            let _ = adopted.set_options(&state.options);
+            let _ = path.adopted.set_options(&state.options);
         }
     }
 
     /// Follows the kernel socket into a group. Returns `false` if that is not possible.
     pub(crate) fn join(&mut self, membership: Membership) -> bool {
-        let Some(adopted) = &mut self.adopted else { return true };
-        let at = self.memberships.iter().position(|known| known.group == membership.group);
+        let mut paths = self.paths.iter_mut();
+        let Some(path) = paths.find(|path| path.interface == membership.interface) else {
+            return true;
+        };
+        let adopted = &mut path.adopted;
+        let key = |it: &Membership| (it.group, it.interface);
+        let at = self.memberships.iter().position(|known| key(known) == key(&membership));
         let before = at.map(|at| self.memberships.swap_remove(at));
         let Some(wanted) = membership.after(before.as_ref()) else { return false };
         if before.is_some() {

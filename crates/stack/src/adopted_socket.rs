@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use hairpin_netstack::{Address, Payload};
@@ -11,6 +12,7 @@ use crate::backing_socket::ListedCookie;
 use crate::bound_address::is_multicast;
 use crate::control_plane::engine_error;
 use crate::destination::{self, Destination, Path};
+use crate::family::Family;
 use crate::readiness::Readiness;
 use crate::stack::Owner;
 use crate::udp_socket::XdpHalf;
@@ -32,11 +34,13 @@ pub struct Adoption {
     pub remote: Option<SocketAddr>,
     /// The socket's `SO_COOKIE`: this socket does not count as a foreign listener of a group.
     pub cookie: u64,
-    /// The options that affect sent packets. `receive_buffer` is ignored.
+    /// The options that affect sent packets, and `only_v6`. `receive_buffer` is ignored.
     pub options: SocketOptions,
-    /// Called when another thread has queued a datagram for the socket. It must be quick and take
-    /// no lock that is held during calls of the stack.
-    pub wake: fn(),
+    /// Called with `fd` when another thread has queued a datagram for the socket. It must be quick
+    /// and take no lock that is held during calls of the stack.
+    pub wake: fn(RawFd),
+    /// The caller's descriptor, by which `wake` finds the threads that wait for the socket.
+    pub fd: RawFd,
 }
 
 /// The traffic of a kernel UDP socket that the caller keeps, reads and closes.
@@ -75,8 +79,11 @@ impl IpHeader<'_> {
 
 impl AdoptedSocket {
     pub(crate) fn new(shared: &Arc<Owner>, adoption: &Adoption) -> io::Result<Self> {
-        let &Adoption { local, remote, cookie, options, wake } = adoption;
-        let readiness = Arc::new(Readiness::with_call(wake));
+        let &Adoption { local, remote, cookie, options, wake, fd } = adoption;
+        let family = Family::new(local, options.only_v6);
+        let local = family.to_packet(local)?;
+        let remote = remote.map(|remote| family.to_packet(remote)).transpose()?;
+        let readiness = Arc::new(Readiness::with_call(wake, fd));
         let mut control_plane = shared.control_plane();
         let mut data_plane = shared.data_plane();
         let engine = &mut data_plane.engine;
@@ -84,7 +91,7 @@ impl AdoptedSocket {
         let id = id.map_err(io::Error::other)?;
         data_plane.attach_socket(id, QUEUE_CAPACITY, Arc::clone(&readiness));
         let this = Self {
-            xdp: XdpHalf::new(shared, id, readiness),
+            xdp: XdpHalf::new(shared, id, family, readiness),
             local,
             groups: HashSet::new(),
             options,
@@ -104,7 +111,7 @@ impl AdoptedSocket {
         });
         let added = bound
             .map_err(engine_error)
-            .and_then(|()| control_plane.add(&data_plane, id, local, remote));
+            .and_then(|()| control_plane.add(&data_plane, id, local, remote, family));
         drop((control_plane, data_plane));
         added.map(|_| this)
     }
@@ -242,6 +249,13 @@ impl AdoptedSocket {
         self.xdp.destination(to, self.options.multicast_loop)
     }
 
+    /// Returns `true` if nothing that the path depends on has changed since it was found.
+    #[inline]
+    #[must_use]
+    pub fn is_current(&self, to: &Destination) -> bool {
+        to.generation == self.xdp.shared.generation() && to.socket == self.xdp.id
+    }
+
     /// Sends a datagram of `length` bytes, written in place by `fill`. If the datagram cannot
     /// bypass the kernel, returns the reason, and the caller sends it through the kernel socket.
     ///
@@ -254,7 +268,7 @@ impl AdoptedSocket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> io::Result<Option<FallbackReason>> {
-        if to.generation != self.xdp.shared.generation() || to.socket != self.xdp.id {
+        if !self.is_current(to) {
             self.xdp.find_path(to, false, self.options.multicast_loop)?;
         }
         match &to.path {

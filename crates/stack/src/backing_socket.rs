@@ -82,8 +82,13 @@ impl BackingSocket {
         }
         if is_ipv4 {
             this.set_up_ipv4(interface, options)?;
+            this.set(libc::IPPROTO_IP, libc::IP_PKTINFO, &1_i32)?;
         } else {
             this.set_up_ipv6(interface, options)?;
+            if !options.only_v6 {
+                // The options of its IPv4 half. `IPV6_RECVPKTINFO` covers both halves.
+                this.set_up_ipv4(interface, options)?;
+            }
         }
         this.socket().bind(&address.into())?;
         Ok(this)
@@ -99,24 +104,24 @@ impl BackingSocket {
         socket.set_tos_v4(u32::from(options.traffic_class))?;
         socket.set_multicast_ttl_v4(u32::from(options.multicast_ttl))?;
         socket.set_multicast_loop_v4(options.multicast_loop)?;
-        socket.set_multicast_all_v4(false)?;
+        socket.set_multicast_all_v4(options.multicast_all && self.is_ipv4)?;
         let request = libc::ip_mreqn {
             imr_multiaddr: libc::in_addr { s_addr: 0 },
             imr_address: libc::in_addr { s_addr: 0 },
             imr_ifindex: interface as i32,
         };
-        self.set(libc::IPPROTO_IP, libc::IP_MULTICAST_IF, &request)?;
-        self.set(libc::IPPROTO_IP, libc::IP_PKTINFO, &1_i32)
+        self.set(libc::IPPROTO_IP, libc::IP_MULTICAST_IF, &request)
     }
 
     fn set_up_ipv6(&self, interface: u32, options: &SocketOptions) -> io::Result<()> {
         let socket = self.socket();
-        socket.set_only_v6(true)?;
+        socket.set_only_v6(options.only_v6)?;
         socket.set_unicast_hops_v6(u32::from(options.ttl))?;
         socket.set_multicast_hops_v6(u32::from(options.multicast_ttl))?;
         socket.set_multicast_loop_v6(options.multicast_loop)?;
         socket.set_multicast_if_v6(interface)?;
-        self.set(libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_ALL, &0_i32)?;
+        let all = i32::from(options.multicast_all);
+        self.set(libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_ALL, &all)?;
         self.set(libc::IPPROTO_IPV6, libc::IPV6_TCLASS, &i32::from(options.traffic_class))?;
         self.set(libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, &1_i32)
     }
@@ -143,11 +148,12 @@ impl BackingSocket {
     }
 
     pub(crate) fn set_multicast_ttl(&self, ttl: u8) -> io::Result<()> {
-        if self.is_ipv4 {
-            self.socket().set_multicast_ttl_v4(u32::from(ttl))
-        } else {
-            self.socket().set_multicast_hops_v6(u32::from(ttl))
+        let (socket, value) = (self.socket(), u32::from(ttl));
+        if !self.is_ipv4 {
+            socket.set_multicast_hops_v6(value)?;
         }
+        // Also the IPv4 half of an IPv6 socket.
+        socket.set_multicast_ttl_v4(value)
     }
 
     pub(crate) fn local_address(&self) -> io::Result<SocketAddr> {
@@ -161,15 +167,12 @@ impl BackingSocket {
     /// Joins a group on an interface; with `sources`, only those sources are received.
     pub(crate) fn join(&self, group: IpAddr, interface: u32, sources: &[IpAddr]) -> io::Result<()> {
         if sources.is_empty() {
-            return self.set(
-                self.level(),
-                libc::MCAST_JOIN_GROUP,
-                &group_request(group, interface),
-            );
+            let request = group_request(group, interface);
+            return self.set(level(group), libc::MCAST_JOIN_GROUP, &request);
         }
         for (at, &source) in sources.iter().enumerate() {
             let request = source_request(group, source, interface);
-            if let Err(error) = self.set(self.level(), libc::MCAST_JOIN_SOURCE_GROUP, &request) {
+            if let Err(error) = self.set(level(group), libc::MCAST_JOIN_SOURCE_GROUP, &request) {
                 if at > 0 {
                     // The join succeeds for all sources or fails as a whole.
                     let _ = self.leave(group, interface);
@@ -182,11 +185,7 @@ impl BackingSocket {
 
     /// Leaves a group, with all its sources.
     pub(crate) fn leave(&self, group: IpAddr, interface: u32) -> io::Result<()> {
-        self.set(self.level(), libc::MCAST_LEAVE_GROUP, &group_request(group, interface))
-    }
-
-    fn level(&self) -> i32 {
-        if self.is_ipv4 { libc::IPPROTO_IP } else { libc::IPPROTO_IPV6 }
+        self.set(level(group), libc::MCAST_LEAVE_GROUP, &group_request(group, interface))
     }
 
     /// Sends a datagram.
@@ -299,6 +298,10 @@ fn storage(address: IpAddr) -> libc::sockaddr_storage {
     // SAFETY: `SockAddr` stores the address in a `sockaddr_storage`, so that many bytes can be
     // read.
     unsafe { *address.as_ptr().cast::<libc::sockaddr_storage>() }
+}
+
+fn level(group: IpAddr) -> i32 {
+    if group.is_ipv4() { libc::IPPROTO_IP } else { libc::IPPROTO_IPV6 }
 }
 
 fn group_request(group: IpAddr, interface: u32) -> GroupRequest {

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use hairpin_xdp::{Entry, EntryError, Interface, Protocol};
 
+use crate::family::Family;
 use crate::filter_entries::FilterEntries;
 
 /// The local and remote address of a socket, and its filter entries.
@@ -11,12 +12,13 @@ use crate::filter_entries::FilterEntries;
 pub(crate) struct BoundAddress {
     pub(crate) local: SocketAddr,
     pub(crate) remote: Option<SocketAddr>,
+    family: Family,
     entries: Vec<Entry>,
 }
 
 impl BoundAddress {
-    pub(crate) fn new(local: SocketAddr, remote: Option<SocketAddr>) -> Self {
-        Self { local, remote, entries: Vec::new() }
+    pub(crate) fn new(local: SocketAddr, remote: Option<SocketAddr>, family: Family) -> Self {
+        Self { local, remote, family, entries: Vec::new() }
     }
 
     /// Returns `true` if the filter redirects traffic for the socket.
@@ -61,7 +63,7 @@ impl BoundAddress {
 
     fn wanted(&self, addresses: &[IpAddr]) -> Vec<Entry> {
         let (protocol, vlan) = (Protocol::Udp, None);
-        let Self { local, remote, .. } = *self;
+        let Self { local, remote, family, .. } = *self;
         if let Some(remote) = remote {
             let local_route = addresses.contains(&local.ip()) && !is_multicast(remote.ip());
             return local_route
@@ -70,8 +72,8 @@ impl BoundAddress {
                 .collect();
         }
         let is_covered = |address: &&IpAddr| {
-            local.ip() == **address
-                || local.ip().is_unspecified() && local.is_ipv4() == address.is_ipv4()
+            let same_family = local.is_ipv4() == address.is_ipv4() || family == Family::DualStack;
+            local.ip() == **address || local.ip().is_unspecified() && same_family
         };
         let entry = |address: &IpAddr| {
             let local = SocketAddr::new(*address, local.port());
@@ -93,9 +95,14 @@ mod tests {
     use super::*;
 
     fn wanted(local: &str, remote: Option<&str>) -> Vec<String> {
+        wanted_by(local, remote, true)
+    }
+
+    fn wanted_by(local: &str, remote: Option<&str>, only_v6: bool) -> Vec<String> {
         let addresses = ["10.0.0.1", "10.0.0.9", "fd00::1"].map(|address| address.parse().unwrap());
         let remote = remote.map(|remote| remote.parse().unwrap());
-        let bound = BoundAddress::new(local.parse().unwrap(), remote);
+        let local: SocketAddr = local.parse().unwrap();
+        let bound = BoundAddress::new(local, remote, Family::new(local, only_v6));
         let entry = |entry: &Entry| match entry {
             Entry::Local { local, .. } => local.to_string(),
             Entry::Flow { local, remote, .. } => format!("{local} {remote}"),
@@ -109,6 +116,8 @@ mod tests {
         assert_eq!(wanted("10.0.0.9:7", None), ["10.0.0.9:7"]);
         assert_eq!(wanted("0.0.0.0:7", None), ["10.0.0.1:7", "10.0.0.9:7"]);
         assert_eq!(wanted("[::]:7", None), ["[fd00::1]:7"]);
+        let all = ["10.0.0.1:7", "10.0.0.9:7", "[fd00::1]:7"];
+        assert_eq!(wanted_by("[::]:7", None, false), all);
         assert!(wanted("127.0.0.1:7", None).is_empty());
         assert!(wanted("239.0.0.1:7", None).is_empty());
         assert_eq!(wanted("10.0.0.1:7", Some("10.0.0.2:8")), ["10.0.0.1:7 10.0.0.2:8"]);

@@ -14,6 +14,7 @@ use hairpin_xdp::ETHERNET_HEADER;
 use crate::bound_address::{BoundAddress, is_multicast};
 use crate::data_plane::DataPlane;
 use crate::destination::{Path, XdpPath, to_engine_address};
+use crate::family::Family;
 use crate::filter_entries::FilterEntries;
 use crate::groups::{GroupPath, Groups};
 use crate::netlink::{Change, InterfaceAddress, Netlink, RouteKind};
@@ -120,8 +121,9 @@ impl ControlPlane {
         id: SocketId,
         local: SocketAddr,
         remote: Option<SocketAddr>,
+        family: Family,
     ) -> io::Result<bool> {
-        let mut bound = BoundAddress::new(local, remote);
+        let mut bound = BoundAddress::new(local, remote, family);
         bound
             .update_entries(&data_plane.interface, &mut self.entries, &self.addresses)
             .map_err(filter_error)?;
@@ -330,6 +332,12 @@ impl ControlPlane {
     /// Returns `true` if the kernel routes datagrams to the address over the interface.
     pub(crate) fn routes_to(&mut self, interface: u32, to: IpAddr) -> bool {
         self.netlink.route(to, None, None).is_ok_and(|route| route.interface == interface)
+    }
+
+    /// Returns the source address of the route to an address.
+    pub(crate) fn source_address(&mut self, to: IpAddr) -> Option<IpAddr> {
+        let route = self.netlink.route(to, None, None).ok()?;
+        Some(route.source).filter(|source| !source.is_unspecified())
     }
 
     fn read_link(&mut self, shared: &SharedState) -> io::Result<bool> {

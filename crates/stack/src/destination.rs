@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use hairpin_netstack::{PreparedHeader, SocketAddress, SocketId};
 
 use crate::FallbackReason;
+use crate::family::Family;
 
 /// A destination of one socket, with prepared headers.
 ///
@@ -73,9 +74,10 @@ pub(crate) fn to_engine_address(address: SocketAddr) -> SocketAddress {
     SocketAddress::new(address.ip(), address.port())
 }
 
-/// Converts an engine address; link-local addresses get the interface's index as scope.
-pub(crate) fn to_socket_addr(address: SocketAddress, interface: u32) -> SocketAddr {
-    match address.address.to_ip() {
+/// Converts an engine address to that of a socket; link-local addresses get the interface's index
+/// as scope.
+pub(crate) fn to_socket_addr(address: SocketAddress, interface: u32, family: Family) -> SocketAddr {
+    match family.to_socket(address.address.to_ip()) {
         IpAddr::V6(ip) if is_local_to_link(IpAddr::V6(ip)) => {
             std::net::SocketAddrV6::new(ip, address.port, 0, interface).into()
         }

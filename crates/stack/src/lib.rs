@@ -54,7 +54,7 @@
 //!  receive ring                       xdp        │     ▼ Path::Xdp
 //!   │ Interface::receive                         │    tx_frame: the caller writes the payload
 //!   ▼                                            │     │
-//!  DataPlane::demux_into       data_plane.rs     │     ▼ lock the data plane
+//!  DataPlane::demux            data_plane.rs     │     ▼ lock the data plane
 //!   │ fast path: Engine::deliver_known_flow      │    Engine::send: headers, checksums
 //!   │ otherwise: Engine::handle_frame            │     │
 //!   ▼                                            │     ▼ Interface::post
@@ -88,6 +88,7 @@
 //! | `groups.rs`, `memberships.rs`, `memberships/` | which groups bypass the kernel; the kernel's members |
 //! | `udp_injector.rs` | received datagrams returned to kernel sockets |
 //! | `bound_address.rs`, `filter_entries.rs` | filter entries of sockets, reference-counted |
+//! | `family.rs` | IPv4, IPv6 or both |
 //! | `backing_socket.rs` | the kernel socket behind each socket |
 //! | `watcher.rs`, `netlink.rs`, `netlink/` | the watcher thread; rtnetlink requests and notifications |
 //! | `path_event.rs`, `settings.rs`, `error.rs` | events, settings, errors |
@@ -111,6 +112,7 @@ mod control_plane;
 mod data_plane;
 mod destination;
 mod error;
+mod family;
 mod filter_entries;
 mod groups;
 mod memberships;
@@ -135,7 +137,7 @@ pub use error::StackError;
 pub use hairpin_tcp::Reason as HandbackReason;
 pub use hairpin_xdp::{
     InterfaceError, InterfaceSettings, Mode, Packet, ReceiveStamps, Stamp, StampSource,
-    UmemSettings, is_internal_descriptor,
+    UmemSettings, after_copy_in_child, after_copy_in_parent, before_copy, is_internal_descriptor,
 };
 pub use neighbors::Neighbors;
 pub use path_event::{FallbackReason, PathEvent};

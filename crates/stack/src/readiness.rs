@@ -1,7 +1,7 @@
 //! The readiness of a socket, for threads that wait for it.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,8 +43,9 @@ impl ReadyList {
 enum Wake {
     /// An eventfd(2), for a socket that waits on descriptors of its own.
     Event(ForkGuardedFd),
-    /// A function of the owner, which wakes the owner's sleeping threads. It needs no descriptor.
-    Call(fn()),
+    /// A function of the owner, called with the owner's descriptor: it wakes the threads that sleep
+    /// until the socket has something. It needs no descriptor of its own.
+    Call(fn(RawFd), RawFd),
 }
 
 impl Readiness {
@@ -54,8 +55,8 @@ impl Readiness {
 
     /// Creates a readiness that wakes waiters by a call. The function must be quick and take no
     /// lock of the stack: it runs under the lock of the data plane.
-    pub(crate) fn with_call(wake: fn()) -> Self {
-        Self::with(Wake::Call(wake))
+    pub(crate) fn with_call(wake: fn(RawFd), fd: RawFd) -> Self {
+        Self::with(Wake::Call(wake, fd))
     }
 
     fn with(wake: Wake) -> Self {
@@ -111,7 +112,7 @@ impl Readiness {
     pub(crate) fn event(&self) -> Option<BorrowedFd<'_>> {
         match &self.wake {
             Wake::Event(event) => Some(event.as_fd()),
-            Wake::Call(_) => None,
+            Wake::Call(..) => None,
         }
     }
 
@@ -125,8 +126,8 @@ impl Readiness {
 
     /// Wakes the owner's sleeping threads, if it has a function for that.
     pub(crate) fn wake(&self) {
-        if let Wake::Call(wake) = &self.wake {
-            wake();
+        if let Wake::Call(wake, fd) = self.wake {
+            wake(fd);
         }
     }
 
@@ -143,7 +144,7 @@ impl Readiness {
                     signal_event(event.as_fd());
                 }
             }
-            Wake::Call(wake) => wake(),
+            Wake::Call(wake, fd) => wake(*fd),
         }
     }
 

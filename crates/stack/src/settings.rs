@@ -34,7 +34,8 @@ impl Default for StackSettings {
     }
 }
 
-/// The options of a [`UdpSocket`](crate::UdpSocket); the defaults are Linux's.
+/// The options of a [`UdpSocket`](crate::UdpSocket). The defaults are Linux's, except that a socket
+/// receives only groups that it has joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SocketOptions {
     /// The TTL or hop limit of unicast datagrams: 1 to 255.
@@ -54,6 +55,12 @@ pub struct SocketOptions {
     /// Sends UDP checksums over IPv4 (RFC 768). Without them the payload needs a checksum of its
     /// own. IPv6 always has them (RFC 8200, 8.1), and so has what goes through the kernel.
     pub checksum: bool,
+    /// Restricts an IPv6 socket to IPv6 (`IPV6_V6ONLY`). Otherwise a socket bound to `::` also
+    /// sends and receives IPv4, with IPv4-mapped addresses (`::ffff:a.b.c.d`).
+    pub only_v6: bool,
+    /// Receives the groups that other sockets of the port have joined (`IP_MULTICAST_ALL`), if the
+    /// socket is bound to the group or to any address.
+    pub multicast_all: bool,
     /// The receive buffer of the backing socket in bytes; `None` keeps the system's default.
     pub receive_buffer: Option<usize>,
 }
@@ -68,6 +75,8 @@ impl Default for SocketOptions {
             multicast_loop: true,
             reuse_address: false,
             checksum: true,
+            only_v6: false,
+            multicast_all: false,
             receive_buffer: None,
         }
     }
@@ -82,6 +91,8 @@ impl SocketOptions {
             broadcast: self.broadcast,
             checksum: self.checksum,
             reuse_address: self.reuse_address,
+            dual_stack: !self.only_v6,
+            multicast_all: self.multicast_all,
         }
     }
 }

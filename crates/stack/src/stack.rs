@@ -175,10 +175,10 @@ impl Stack {
     }
 
     /// Adopts a TCP connection whose descriptor the caller keeps. Its traffic bypasses the kernel
-    /// after [`AdoptedTcp::take_over`]. `wake` is called when another thread has something for the
-    /// connection or has handed it back; see [`Adoption::wake`].
+    /// after [`AdoptedTcp::take_over`]. `wake` is called with the descriptor when another thread
+    /// has something for the connection or has handed it back; see [`Adoption::wake`].
     #[must_use]
-    pub fn adopt_tcp_descriptor(&self, fd: BorrowedFd<'static>, wake: fn()) -> AdoptedTcp {
+    pub fn adopt_tcp_descriptor(&self, fd: BorrowedFd<'static>, wake: fn(RawFd)) -> AdoptedTcp {
         AdoptedTcp::new(&self.owner, fd, wake)
     }
 
@@ -221,6 +221,12 @@ impl Stack {
         self.owner.control_plane().routes_to(self.owner.interface, address)
     }
 
+    /// Returns the source address that the kernel selects for datagrams to this address.
+    #[must_use]
+    pub fn source_address(&self, to: IpAddr) -> Option<IpAddr> {
+        self.owner.control_plane().source_address(to)
+    }
+
     /// Returns the descriptors that are readable while a frame is on a ring: one per queue, valid
     /// as long as the stack.
     #[must_use]
@@ -241,6 +247,12 @@ impl Stack {
         }
         self.owner.check()?;
         self.owner.poll_rings(&mut self.owner.data_plane(), Reader::Any)
+    }
+
+    /// Returns `true` if no frame is on a ring.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.owner.rx_probe.is_idle()
     }
 
     /// Returns the interface's index.

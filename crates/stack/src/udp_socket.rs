@@ -19,6 +19,7 @@ use crate::backing_socket::{BackingSocket, LONGEST};
 use crate::bound_address::is_multicast;
 use crate::control_plane::engine_error;
 use crate::destination::{self, Destination};
+use crate::family::Family;
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, unsupported};
 use crate::{FallbackReason, PathEvent, SocketOptions, watcher};
@@ -36,6 +37,7 @@ pub struct UdpSocket {
     token: u64,
     backing: BackingSocket,
     local: SocketAddr,
+    family: Family,
     peer: Option<Box<Destination>>,
     groups: HashSet<IpAddr>,
     options: SocketOptions,
@@ -53,6 +55,8 @@ impl UdpSocket {
     ) -> io::Result<Self> {
         let backing = BackingSocket::bind(local, shared.interface, options)?;
         let local = backing.local_address()?;
+        let family = Family::new(local, options.only_v6);
+        let packet_local = family.to_packet(local)?;
         let readiness = Arc::new(Readiness::new()?);
         let epoll = Epoll::new()?;
         epoll.add(backing.as_fd(), libc::EPOLLIN, 0)?;
@@ -64,15 +68,16 @@ impl UdpSocket {
         let id = engine.with(|engine| engine.open_socket(&options.to_engine()));
         let id = id.map_err(io::Error::other)?;
         let token = watcher::FIRST_SOCKET_TOKEN + u64::from(id.index());
-        let address = destination::to_engine_address(local);
+        let address = destination::to_engine_address(packet_local);
         let bound = engine.with(|engine| engine.bind(id, address)).map_err(engine_error);
         let capacity = data_plane.queue_capacity();
         data_plane.attach_socket(id, capacity, Arc::clone(&readiness));
         let this = Self {
-            xdp: XdpHalf::new(shared, id, readiness),
+            xdp: XdpHalf::new(shared, id, family, readiness),
             token,
             backing,
             local,
+            family,
             peer: None,
             groups: HashSet::new(),
             options: *options,
@@ -81,7 +86,8 @@ impl UdpSocket {
             epoll,
         };
         // From here on an error drops the socket, which takes the locks.
-        let added = bound.and_then(|()| control_plane.add(&data_plane, id, local, None));
+        let added =
+            bound.and_then(|()| control_plane.add(&data_plane, id, packet_local, None, family));
         control_plane.readiness_by_token.insert(token, Arc::clone(&this.xdp.readiness));
         drop((control_plane, data_plane));
         let receives_over_xdp = added?;
@@ -107,16 +113,18 @@ impl UdpSocket {
         self.backing.connect(remote)?;
         self.local = self.backing.local_address()?;
         {
+            let [near, far] = [self.local, remote].map(|address| self.family.to_packet(address));
+            let (near, far) = (near?, far?);
             let mut control_plane = self.xdp.shared.control_plane();
             let mut data_plane = self.xdp.shared.data_plane();
-            if !is_multicast(remote.ip()) {
-                let local = Address::from(self.local.ip());
-                let peer = destination::to_engine_address(remote);
+            if !is_multicast(far.ip()) {
+                let local = Address::from(near.ip());
+                let peer = destination::to_engine_address(far);
                 let connected =
                     data_plane.engine.with(|engine| engine.connect(self.xdp.id, local, peer));
                 connected.map_err(engine_error)?;
             }
-            control_plane.connect(&data_plane, self.xdp.id, self.local, remote)?;
+            control_plane.connect(&data_plane, self.xdp.id, near, far)?;
         }
         self.peer = Some(Box::new(self.destination(remote)?));
         Ok(())
@@ -133,7 +141,16 @@ impl UdpSocket {
     /// not a multicast address of the socket's family. In a strict stack `Unsupported` if the group
     /// does not bypass the kernel.
     pub fn join(&mut self, group: IpAddr, sources: &[IpAddr]) -> io::Result<()> {
-        if !is_multicast(group) || group.is_ipv4() != self.local.is_ipv4() {
+        let same_family = match self.family {
+            Family::Ipv4 => group.is_ipv4(),
+            Family::OnlyIpv6 => group.is_ipv6(),
+            // A socket bound to one address has that one's family.
+            Family::DualStack => {
+                let local = self.local.ip();
+                local.is_unspecified() || local.to_canonical().is_ipv4() == group.is_ipv4()
+            }
+        };
+        if !is_multicast(group) || !same_family {
             let reason =
                 format!("cannot join {group}: not a multicast address of the socket's family");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));

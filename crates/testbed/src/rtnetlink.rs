@@ -21,6 +21,7 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
+use crate::Host;
 use crate::ethtool::Queues;
 
 pub use route::{Route, RouteKind, Rule};
@@ -115,6 +116,15 @@ impl Rtnetlink {
     pub fn add_pair(&mut self, names: [&str; 2]) -> io::Result<()> {
         let [near, far] = names.map(|name| Veth::default().end(name));
         self.add_ends(near, far)
+    }
+
+    /// Adds a veth pair between this host and another one, with the same name at both ends, down.
+    ///
+    /// # Errors
+    /// The kernel's: the name is in use. `NotFound` over loopback.
+    pub fn add_wire(&mut self, name: &str, peer: &Host) -> io::Result<()> {
+        let namespace = peer.namespace().ok_or(io::ErrorKind::NotFound)?;
+        self.add_veth([Veth::default(); 2], [name; 2], namespace)
     }
 
     fn add_ends(&mut self, near: Vec<LinkAttribute>, far: Vec<LinkAttribute>) -> io::Result<()> {

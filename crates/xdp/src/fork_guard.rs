@@ -7,8 +7,9 @@
 //! So each descriptor is registered in a [table](fd_table), and every fork(3) replaces the
 //! registered descriptors in the child. The kernel itself excludes mappings (`MADV_DONTFORK`).
 //!
-//! A fork waits while a descriptor is between creation and registration ([`fork_lock`]). Not
-//! covered are process copies that bypass fork(3): clone(2), vfork(2) and `_Fork`. A following
+//! A fork waits while a descriptor is between creation and registration ([`fork_lock`]). Copies of
+//! the process that bypass fork(3), by clone(2), vfork(2) and `_Fork`, are covered only if the
+//! caller calls [`before_copy`] and the two functions after it. A following
 //! exec(2) closes the descriptors, because all are close-on-exec. A child that exists but has not
 //! run yet still holds everything.
 
@@ -137,6 +138,22 @@ pub(crate) fn watch_forks() -> io::Result<()> {
         }
         number => Err(io::Error::from_raw_os_error(number)),
     }
+}
+
+/// Prepares a copy of the process that bypasses fork(3), such as clone(2) with memory of its own.
+/// Descriptors exist already.
+pub fn before_copy() {
+    before_fork();
+}
+
+/// Ends what [`before_copy`] began, in the parent.
+pub fn after_copy_in_parent() {
+    after_fork_in_parent();
+}
+
+/// Ends what [`before_copy`] began, in the child: its descriptors are inert from now on.
+pub fn after_copy_in_child() {
+    after_fork_in_child();
 }
 
 extern "C" fn before_fork() {

@@ -109,7 +109,9 @@ pub use filter::{
     Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Protocol, Slot,
     Stamping, Verdict,
 };
-pub use fork_guard::{ForkGuardedFd, is_internal_descriptor};
+pub use fork_guard::{
+    ForkGuardedFd, after_copy_in_child, after_copy_in_parent, before_copy, is_internal_descriptor,
+};
 pub use frame::{Frame, FrameAddress, Packet};
 pub use frame_pool::FramePool;
 pub use interface::{Interface, InterfaceError, InterfaceSettings};

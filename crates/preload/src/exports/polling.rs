@@ -113,7 +113,8 @@ unsafe fn poll_handled(
         };
         let mut copies = if wait.may_sleep() { fds.to_vec() } else { Vec::new() };
         for entry in copies.iter_mut().filter(|entry| is_taken_over(entry)) {
-            entry.fd = -1;
+            // Only the library polls it.
+            entry.fd = !entry.fd;
         }
         let check = || {
             process::poll_stacks();

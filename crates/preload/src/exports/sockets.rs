@@ -98,18 +98,27 @@ pub(crate) unsafe extern "C" fn setsockopt(
     }
     // SAFETY: the program's arguments.
     let result = unsafe { real::setsockopt(fd, level, name, value, length) };
+    if result == 0 && (level, name) == (libc::IPPROTO_IP, libc::IP_MULTICAST_IF) {
+        // SAFETY: the kernel has read that many bytes of the program's value.
+        process::set_multicast_interface(fd, unsafe { last_index(value, length) });
+    }
     let Some(slot) = slots::socket(fd) else { return result };
     after(result, || {
-        let (stack, local) = match slot.socket().as_deref() {
-            Some(socket) if socket.adopted.is_some() => (socket.stack, socket.local),
+        if level == libc::SOL_SOCKET
+            && matches!(name, libc::SO_BINDTODEVICE | libc::SO_BINDTOIFINDEX)
+        {
+            return process::adopt(fd);
+        }
+        let (stacks, local) = match slot.socket().as_deref() {
+            Some(socket) if socket.is_adopted() => (socket.stacks(), socket.local),
             _ => return,
         };
         // SAFETY: the kernel has read that many bytes of the program's value.
-        match unsafe { membership::change(stack, level, name, value, length) } {
+        match unsafe { membership::change(stacks.into_iter(), level, name, value, length) } {
             Change::Here(membership) => process::update_membership(fd, Some(membership)),
             Change::Unsupported => process::update_membership(fd, None),
             Change::Elsewhere => {}
-            Change::None => match SocketState::read(fd, local, stack) {
+            Change::None => match SocketState::read(fd, local) {
                 Ok(state) => {
                     if let Some(socket) = slot.socket().as_deref_mut() {
                         socket.set_state(state);
@@ -119,6 +128,16 @@ pub(crate) unsafe extern "C" fn setsockopt(
             },
         }
     })
+}
+
+/// Returns the interface's index of `struct ip_mreqn`; 0 for the shorter structures.
+unsafe fn last_index(value: *const c_void, length: socklen_t) -> u32 {
+    if (length as usize) < size_of::<libc::ip_mreqn>() {
+        return 0;
+    }
+    // SAFETY: the caller guarantees that many bytes.
+    let request = unsafe { value.cast::<libc::ip_mreqn>().read_unaligned() };
+    request.imr_ifindex.cast_unsigned()
 }
 
 /// # Safety

@@ -1,10 +1,10 @@
 //! Forks and signals.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 use libc::{pid_t, sigaction as SigAction, sighandler_t};
 
-use crate::{process, real, signals};
+use crate::{guard, process, real, signals};
 
 /// # Safety
 /// As for sigaction(2).
@@ -52,4 +52,51 @@ pub(crate) unsafe extern "C" fn vfork() -> pid_t {
 pub(crate) unsafe extern "C" fn _Fork() -> pid_t {
     // SAFETY: as for _Fork(3).
     unsafe { if process::open_stacks().is_empty() { real::_Fork() } else { real::fork() } }
+}
+
+/// The function that a cloned process begins with.
+type Entry = extern "C" fn(*mut c_void) -> c_int;
+
+/// The arguments of [`in_copy`], in memory that the copy has too.
+struct Copy {
+    entry: Entry,
+    argument: *mut c_void,
+}
+
+extern "C" fn in_copy(copy: *mut c_void) -> c_int {
+    // SAFETY: `clone` passes this structure, and the child's copy of its memory is not shared.
+    let Copy { entry, argument } = unsafe { copy.cast::<Copy>().read() };
+    hairpin_stack::after_copy_in_child();
+    process::after_fork_in_child();
+    entry(argument)
+}
+
+/// A child with memory of its own is a fork: it has no socket of the parent's. Nothing changes for a
+/// thread, or for a child that shares the memory until it executes a program.
+///
+/// # Safety
+/// As for clone(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn clone(
+    entry: Entry,
+    stack: *mut c_void,
+    flags: c_int,
+    argument: *mut c_void,
+    parent: *mut pid_t,
+    tls: *mut c_void,
+    child: *mut pid_t,
+) -> c_int {
+    if flags & libc::CLONE_VM != 0 || process::open_stacks().is_empty() || guard::is_inside() {
+        // SAFETY: the program's arguments.
+        return unsafe { real::clone(entry, stack, flags, argument, parent, tls, child) };
+    }
+    process::before_fork();
+    hairpin_stack::before_copy();
+    let mut copy = Copy { entry, argument };
+    let place = (&raw mut copy).cast();
+    // SAFETY: the program's arguments; the child's copy of the structure exists as long as the
+    // child.
+    let result = unsafe { real::clone(in_copy, stack, flags, place, parent, tls, child) };
+    hairpin_stack::after_copy_in_parent();
+    result
 }

@@ -1,6 +1,8 @@
 //! Unmodified programs with and without the library, as root between hosts joined by a veth.
 #![expect(clippy::unwrap_used, reason = "all of this program is tests")]
 
+mod availability;
+mod interfaces;
 mod interop;
 mod kills;
 mod peer;
@@ -10,3 +12,4 @@ mod stress;
 mod support;
 mod tcp;
 mod tcp_programs;
+mod waits;

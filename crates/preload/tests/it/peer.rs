@@ -37,7 +37,8 @@ fn send_groups_from(socket: &UdpSocket, address: Ipv4Addr) {
 }
 
 /// Answers `N:text` with N numbered datagrams, `s:N` with a paced stream of N numbers, and
-/// `m:GROUP:PORT:text` with a datagram to a group.
+/// `m:GROUP:PORT:text` with a datagram to a group, and `u:ADDRESS:PORT:text` with one to an IPv4
+/// address.
 fn serve(socket: &UdpSocket, stopped: &AtomicBool) {
     let mut buffer = [0; 65_536];
     while !stopped.load(Ordering::Relaxed) {
@@ -50,7 +51,7 @@ fn serve(socket: &UdpSocket, stopped: &AtomicBool) {
                     std::thread::sleep(Duration::from_micros(50));
                 }
             }
-            [b'm', b':', rest @ ..] => {
+            [b'm' | b'u', b':', rest @ ..] => {
                 let rest = text(rest);
                 let [group, port, text] =
                     rest.splitn(3, ':').collect::<Vec<_>>().try_into().unwrap();

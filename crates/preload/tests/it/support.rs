@@ -27,7 +27,7 @@ pub(crate) fn testbed(queues: u32) -> Testbed {
 }
 
 /// Returns the library, which cargo builds next to this test.
-fn library() -> PathBuf {
+pub(crate) fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let path = test.with_file_name("libhairpin_preload.so");
     assert!(path.exists(), "{} does not exist", path.display());

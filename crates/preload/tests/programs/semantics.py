@@ -216,6 +216,54 @@ def anywhere():
     dual.send(b"1:connected")
     data, address = dual.recvfrom(100)
     show("dual connected", data, address[:2] == mapped, dual.getsockname()[0])
+    dual_stack(mapped)
+
+
+def dual_stack(mapped):
+    def opened(only_v6, address):
+        sock = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, only_v6)
+        sock.bind((address, 0))
+        sock.settimeout(5)
+        return sock
+
+    only = opened(1, "::")
+    attempt("only IPv6 sends", lambda: only.sendto(b"1:only", mapped))
+    # The kernel refuses a datagram to its port.
+    SYNC.send(f"u:{LOCAL}:{only.getsockname()[1]}:only".encode())
+    settle()
+    only.settimeout(0.02)
+    attempt("only IPv6 receives", lambda: only.recv(10))
+    dual = opened(0, "::")
+    SYNC.send(f"u:{LOCAL}:{dual.getsockname()[1]}:dual".encode())
+    show("dual receives", dual.recv(10))
+    # The options of both families: IP_PKTINFO, IP_RECVTTL, IP_RECVTOS.
+    for name in (8, 12, 13):
+        dual.setsockopt(socket.IPPROTO_IP, name, 1)
+    names = (socket.IPV6_RECVPKTINFO, socket.IPV6_RECVHOPLIMIT, socket.IPV6_RECVTCLASS)
+    for name in names:
+        dual.setsockopt(socket.IPPROTO_IPV6, name, 1)
+    dual.sendto(b"1:fields", mapped)
+    show("dual fields", dual.recvmsg(100, 300)[:3])
+    dual.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 9)
+    show("another TTL", dual.sendto(b"1:ttl", mapped), dual.recv(100))
+    dual.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 64)
+    dual.sendto(b"3:kept", mapped)
+    settle()
+    copy = socket.socket(fileno=os.dup(dual.fileno()))
+    copy.settimeout(5)
+    show("dual dup", [copy.recvfrom(10)[1][:2] == mapped for _ in range(3)])
+    host = opened(0, "::ffff:" + LOCAL)
+    host.sendto(b"1:host", mapped)
+    data, address = host.recvfrom(10)
+    show("bound to a mapped address", data, address[:2] == mapped)
+    group = "239.9.9.8"
+    dual = opened(0, "::")
+    member = socket.inet_aton(group) + socket.inet_aton(LOCAL)
+    dual.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
+    SYNC.send(f"m:{group}:{dual.getsockname()[1]}:dual".encode())
+    data, address = dual.recvfrom(10)
+    show("dual member", data, address[0] == mapped[0])
 
 
 def groups():
@@ -250,6 +298,64 @@ def groups():
         attempt("source", lambda: (first, sock.recv(100)))
         sock.settimeout(5)
         sock.setsockopt(socket.IPPROTO_IP, 40, member)
+    members()
+
+
+def members():
+    """Two members of a group at one port, with and without source filters."""
+    group = "239.9.9.7"
+    here = socket.inet_aton(LOCAL)
+
+    def opened(port):
+        sock = socket.socket(FAMILY, socket.SOCK_DGRAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # IP_MULTICAST_ALL, IP_PKTINFO
+        sock.setsockopt(socket.IPPROTO_IP, 49, 0)
+        sock.setsockopt(socket.IPPROTO_IP, 8, 1)
+        sock.bind(("0.0.0.0", port))
+        return sock
+
+    def pending(sock):
+        found = []
+        sock.settimeout(0.05)
+        try:
+            while True:
+                data, control, _, address = sock.recvmsg(100, 200)
+                info = [(kind, value[4:]) for _, kind, value in control]
+                found.append((data, info, address[0] == PEER[0]))
+        except TimeoutError:
+            return found
+
+    one = opened(0)
+    port = one.getsockname()[1]
+    two = opened(port)
+    # IP_ADD_MEMBERSHIP, IP_DROP_MEMBERSHIP, IP_ADD_SOURCE_MEMBERSHIP, IP_DROP_SOURCE_MEMBERSHIP
+    steps = (
+        ("one", one, 35, ()),
+        ("two", two, 35, ()),
+        ("one left", one, 36, ()),
+        ("one with the source", one, 39, (PEER[0],)),
+        ("two left", two, 36, ()),
+        ("two with another source", two, 39, ("10.99.99.99",)),
+        ("two with both", two, 39, (PEER[0],)),
+        ("two without the source", two, 40, (PEER[0],)),
+        ("one without the source", one, 40, (PEER[0],)),
+    )
+    for name, sock, option, sources in steps:
+        member = socket.inet_aton(group) + here
+        member += b"".join(map(socket.inet_aton, sources))
+        sock.setsockopt(socket.IPPROTO_IP, option, member)
+        for number in range(3):
+            SYNC.send(f"m:{group}:{port}:{number}".encode())
+        settle()
+        show("members", name, pending(one), pending(two))
+    # A socket that is no member receives what another one has joined.
+    one.setsockopt(socket.IPPROTO_IP, 49, 1)
+    for option in (36, 35):
+        two.setsockopt(socket.IPPROTO_IP, option, socket.inet_aton(group) + here)
+    SYNC.send(f"m:{group}:{port}:all".encode())
+    settle()
+    show("members", "all", pending(one), pending(two))
 
 
 def waiting():
@@ -413,6 +519,23 @@ def sharing():
         own.sendto(b"1:child", PEER)
         os._exit(3 if own.recv(10) == b"0:child" else 4)
     show("child's own socket", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+    cloned = bound()
+    cloned.sendto(b"3:clone", PEER)
+    settle()
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+    def entry(_):
+        own = bound()
+        own.sendto(b"1:clone", PEER)
+        return 3 if own.recv(10) == b"0:clone" else 4
+
+    stack = ctypes.create_string_buffer(1 << 20)
+    top = ctypes.c_void_p((ctypes.addressof(stack) + (1 << 20)) & ~15)
+    # With the lock of the interpreter, which the child's copy holds too.
+    child = ctypes.PyDLL(None).clone(entry, top, signal.SIGCHLD, None)
+    show("cloned", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    show("datagrams of the parent", [cloned.recv(10) for _ in range(3)])
 
     one, two = socket.socketpair()
     passed = bound()

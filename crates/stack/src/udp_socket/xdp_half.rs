@@ -15,6 +15,7 @@ use crate::UdpSocket;
 use crate::bound_address::is_multicast;
 use crate::data_plane::{DataPlane, Remaining};
 use crate::destination::{self, Destination, Path, XdpPath};
+use crate::family::Family;
 use crate::readiness::Readiness;
 use crate::receive_queue::QueuedDatagram;
 use crate::stack::{Owner, SharedState, unsupported};
@@ -28,6 +29,7 @@ const MAX_HELD_FRAMES: usize = 1;
 pub(crate) struct XdpHalf {
     pub(crate) shared: Arc<Owner>,
     pub(crate) id: SocketId,
+    family: Family,
     /// The transmit queue.
     pub(crate) queue: u32,
     pub(crate) readiness: Arc<Readiness>,
@@ -37,10 +39,16 @@ pub(crate) struct XdpHalf {
 }
 
 impl XdpHalf {
-    pub(crate) fn new(shared: &Arc<Owner>, id: SocketId, readiness: Arc<Readiness>) -> Self {
+    pub(crate) fn new(
+        shared: &Arc<Owner>,
+        id: SocketId,
+        family: Family,
+        readiness: Arc<Readiness>,
+    ) -> Self {
         Self {
             shared: Arc::clone(shared),
             id,
+            family,
             queue: shared.queue(id.index()),
             readiness,
             frames: SocketFrames::new(shared.umem.settings().longest_frame()),
@@ -122,7 +130,7 @@ impl XdpHalf {
     /// Delivers up to `most` fetched datagrams to the caller. Returns how many.
     #[inline]
     fn deliver(&mut self, most: usize, on: &mut impl FnMut(Meta, Payload, &[u8])) -> usize {
-        let Self { shared, frames, .. } = self;
+        let Self { shared, frames, family, .. } = self;
         let shared: &SharedState = shared;
         for datagram in frames.received.iter().take(most) {
             // If the callback panics, this datagram counts as delivered, and the others remain.
@@ -132,8 +140,8 @@ impl XdpHalf {
             // The engine delivered this payload, so its headers are present.
             let Some((source, destination)) = payload.endpoints(frame) else { continue };
             let meta = Meta {
-                source: destination::to_socket_addr(source, shared.interface),
-                destination: Some(destination.address.to_ip()),
+                source: destination::to_socket_addr(source, shared.interface, *family),
+                destination: Some(family.to_socket(destination.address.to_ip())),
                 stamp: *stamp,
                 via_kernel: false,
             };
@@ -176,7 +184,7 @@ impl XdpHalf {
         self.shared.check_removed()?;
         // Any change from here on, and any error, makes the next send find the path again.
         let generation = self.shared.generation();
-        let to = destination.address;
+        let to = self.family.to_packet(destination.address)?;
         let mut control_plane = self.shared.control_plane();
         let before = destination.fallback_reason();
         let path = control_plane.path(&self.shared, self.id, to, multicast_loop)?;
@@ -191,7 +199,7 @@ impl XdpHalf {
         if reason == FallbackReason::NoNeighbor || !is_first && before == Some(reason) {
             return Ok(());
         }
-        let event = PathEvent::TxFallback { address: to, reason };
+        let event = PathEvent::TxFallback { address: destination.address, reason };
         if self.shared.strict {
             return Err(unsupported(&event.to_string()));
         }

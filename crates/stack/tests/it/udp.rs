@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-use hairpin_stack::{FallbackReason, Mode, PathEvent, StackSettings};
+use hairpin_stack::{FallbackReason, Mode, PathEvent, SocketOptions, StackSettings};
 use hairpin_testbed::Host;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
@@ -359,4 +359,74 @@ fn unread_sockets_leave_frames_to_the_others() {
         assert_eq!(socket.dropped(), 0);
         assert!(deaf.iter().all(|deaf| deaf.dropped() > 150 && deaf.dropped() < 200));
     }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn dual_stack_socket_carries_both_families_as_the_kernel_does() {
+    each_configuration(|testbed, mode| {
+        let [ours, theirs] = testbed.hosts();
+        let stack = stack(ours, mode);
+        let mut socket = bind(ours, &stack, (Ipv6Addr::UNSPECIFIED, PORT));
+        // The same exchange with a kernel socket.
+        let twin = kernel(ours, (Ipv6Addr::UNSPECIFIED, PORT + 1));
+        let mapped = |address: SocketAddr| match address.ip() {
+            IpAddr::V4(v4) => SocketAddr::new(v4.to_ipv6_mapped().into(), address.port()),
+            IpAddr::V6(_) => address,
+        };
+        for (here, there) in addresses(ours).into_iter().zip(addresses(theirs)) {
+            let peer = kernel(theirs, (there, 6_000));
+            let to = mapped(peer.local_addr().unwrap());
+            xdp_destination(&socket, to);
+            for round in 0..20_u8 {
+                peer.send_to(&[round], (here, PORT)).unwrap();
+                let (meta, payload) = next(&mut socket).unwrap();
+                peer.send_to(&[round], (here, PORT + 1)).unwrap();
+                let mut buffer = [0; 8];
+                let (length, source) = twin.recv_from(&mut buffer).unwrap();
+                assert_eq!((payload.as_slice(), meta.source), (&buffer[..length], source));
+                assert_eq!((meta.source, meta.via_kernel), (to, false), "{mode}");
+                let destination = mapped(SocketAddr::new(here, 0)).ip();
+                assert_eq!(meta.destination, Some(destination));
+                socket.send_to(&[round, 1], to).unwrap();
+                let (length, from) = peer.recv_from(&mut buffer).unwrap();
+                assert_eq!((length, from), (2, SocketAddr::new(here, PORT)));
+            }
+        }
+        let group = IpAddr::from([239, 1, 2, 3]);
+        socket.join(group, &[]).unwrap();
+        assert!(eventually(|| socket.receives_group_over_xdp(group)));
+        let peer = kernel(theirs, (theirs.address(), 0));
+        peer.send_to(b"group", (group, PORT)).unwrap();
+        assert_eq!(next(&mut socket).unwrap().1, b"group");
+        // Connected, it receives from its peer only.
+        let far = kernel(theirs, (theirs.address(), 6_001));
+        socket.connect(mapped(far.local_addr().unwrap())).unwrap();
+        assert_eq!(socket.local_address(), mapped((ours.address(), PORT).into()));
+        peer.send_to(b"stranger", (ours.address(), PORT)).unwrap();
+        far.send_to(b"peer", (ours.address(), PORT)).unwrap();
+        let (meta, payload) = next(&mut socket).unwrap();
+        assert_eq!((payload.as_slice(), meta.via_kernel), (b"peer".as_slice(), false));
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn only_v6_socket_carries_no_ipv4() {
+    let testbed = testbed(1);
+    let [ours, theirs] = testbed.hosts();
+    let stack = stack(ours, Mode::Generic);
+    let options = SocketOptions { only_v6: true, ..SocketOptions::default() };
+    let mut socket = bind_with(ours, &stack, (Ipv6Addr::UNSPECIFIED, PORT), &options);
+    // The port of the other family is free.
+    let mut other = bind(ours, &stack, (Ipv4Addr::UNSPECIFIED, PORT));
+    let peer = kernel(theirs, (theirs.address(), 6_000));
+    let to = SocketAddr::new(theirs.address().to_ipv6_mapped().into(), 6_000);
+    let error = socket.send_to(b"x", to).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NetworkUnreachable);
+    peer.send_to(b"IPv4", (ours.address(), PORT)).unwrap();
+    assert_eq!(next(&mut other).unwrap().1, b"IPv4");
+    socket.receive(8, |meta, _| panic!("{meta:?}")).unwrap();
+    let group = IpAddr::from([239, 1, 2, 3]);
+    assert_eq!(socket.join(group, &[]).unwrap_err().kind(), ErrorKind::InvalidInput);
 }

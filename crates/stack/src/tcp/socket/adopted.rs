@@ -1,7 +1,7 @@
 //! A TCP connection whose descriptor the caller keeps.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
@@ -39,7 +39,7 @@ impl<F: FnMut(&[u8]) -> usize> Listener for Consumer<F> {
 
 impl AdoptedTcp {
     /// `wake` wakes the caller's sleeping threads; see [`Adoption::wake`](crate::Adoption::wake).
-    pub(crate) fn new(owner: &Arc<Owner>, fd: BorrowedFd<'static>, wake: fn()) -> Self {
+    pub(crate) fn new(owner: &Arc<Owner>, fd: BorrowedFd<'static>, wake: fn(RawFd)) -> Self {
         let inner = Inner {
             bypass: None,
             watched: Watched::default(),
@@ -50,7 +50,7 @@ impl AdoptedTcp {
         };
         let state = SocketState {
             descriptor: Descriptor::Adopted(fd),
-            readiness: Arc::new(Readiness::with_call(wake)),
+            readiness: Arc::new(Readiness::with_call(wake, fd.as_raw_fd())),
             epoll: None,
             token: TOKENS.fetch_add(1, Ordering::Relaxed),
             inner: Mutex::new(inner),

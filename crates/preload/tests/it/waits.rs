@@ -1,0 +1,102 @@
+//! Sleeping threads of an accelerated program: which are woken, and what they cost.
+
+use std::io::{BufRead, BufReader};
+use std::net::UdpSocket;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hairpin_testbed::Host;
+
+use crate::support::{Running, alone, command, installed, pause, testbed};
+
+fn program(name: &str, host: &Host) -> Command {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+    let mut python = command("/usr/bin/python3", true);
+    python.arg("-u").arg(path).arg(host.address().to_string()).env("HAIRPIN_LOG", "off");
+    python.stdout(Stdio::piped());
+    python
+}
+
+fn start(host: &Host, command: Command) -> (Running, BufReader<std::process::ChildStdout>) {
+    let mut program = Running(host.spawn(command, &[]).unwrap());
+    let lines = BufReader::new(program.0.stdout.take().unwrap());
+    (program, lines)
+}
+
+fn line(lines: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    lines.read_line(&mut line).unwrap();
+    line.trim_end().to_owned()
+}
+
+/// The datagrams that the owner of a socket receives.
+const DATAGRAMS: u32 = 400;
+
+#[test]
+#[ignore = "needs root"]
+fn frame_wakes_one_sleeper_and_the_owner() {
+    let _alone = alone();
+    if installed("python3").is_none() {
+        return;
+    }
+    let testbed = testbed(1);
+    let [host, other] = testbed.hosts();
+    let mut python = program("sleepers.py", host);
+    python.env("HAIRPIN_PROFILE", "safe");
+    let (_program, mut lines) = start(host, python);
+    assert_eq!(line(&mut lines), "ready");
+    let peer = other.run(|| UdpSocket::bind((other.address(), 0))).unwrap().unwrap();
+    for number in 0..DATAGRAMS {
+        peer.send_to(&number.to_be_bytes(), (host.address(), 5_000)).unwrap();
+        // The others sleep again.
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    peer.send_to(b"end", (host.address(), 5_000)).unwrap();
+    let counted = line(&mut lines);
+    let values: Vec<u32> = counted.split(' ').skip(1).map(|value| value.parse().unwrap()).collect();
+    println!("{counted}");
+    let [received, sleeps] = values[..] else { panic!("{counted}") };
+    assert_eq!(received, DATAGRAMS - 1, "{counted}");
+    // Three sleepers woken by each frame would have slept three times as often as there are frames.
+    assert!(sleeps < DATAGRAMS * 3 / 2, "{counted}");
+    // The others are woken by their own.
+    for port in 5_001..5_004 {
+        peer.send_to(b"own", (host.address(), port)).unwrap();
+    }
+    assert_eq!(line(&mut lines), "received [b'own', b'own', b'own']");
+}
+
+/// Returns the time that the threads of a process have run, in nanoseconds.
+fn cpu_time(process: u32) -> u64 {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let time = |task: std::io::Result<std::fs::DirEntry>| {
+        let text = std::fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse::<u64>().ok()
+    };
+    tasks.filter_map(time).sum()
+}
+
+#[test]
+#[ignore = "needs root"]
+fn idle_program_uses_no_cpu_once_its_budget_is_spent() {
+    let _alone = alone();
+    if installed("python3").is_none() {
+        return;
+    }
+    let testbed = testbed(1);
+    let [host, _] = testbed.hosts();
+    for profile in ["safe", "latency"] {
+        let mut python = program("idle.py", host);
+        python.env("HAIRPIN_PROFILE", profile);
+        let (program, mut lines) = start(host, python);
+        assert_eq!(line(&mut lines), "waiting");
+        // The budgets of five threads, on a busy machine.
+        pause(2_000);
+        let (begin, before) = (Instant::now(), cpu_time(program.0.id()));
+        pause(2_000);
+        let share = (cpu_time(program.0.id()) - before) as f64 / begin.elapsed().as_nanos() as f64;
+        println!("{profile}: {:.3} % of a core", share * 100.0);
+        assert!(before > 0 && share < 0.02, "{profile}: {:.1} % of a core", share * 100.0);
+    }
+}
