@@ -33,9 +33,9 @@ struct Stacks {
 static STACKS: AtomicPtr<Stacks> = AtomicPtr::new(null_mut());
 /// `true` while a thread opens the stacks, or after it failed.
 static OPENING: AtomicBool = AtomicBool::new(false);
-/// `true` in a forked child. Its parent may have the interface, which is no reason to end it.
 /// `true` if all sockets stay with the kernel.
 static KERNEL_ONLY: AtomicBool = AtomicBool::new(false);
+/// `true` in a forked child. Its parent may have the interface, which is no reason to end it.
 static FORKED: AtomicBool = AtomicBool::new(false);
 /// The descriptor of the counters' page, or -1.
 static PAGE: AtomicI32 = AtomicI32::new(-1);

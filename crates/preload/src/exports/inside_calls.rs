@@ -143,10 +143,17 @@ impl Calls {
         assert_eq!(results, [-1; 6]);
         end_child(call!(self, system::vfork()));
         end_child(call!(self, system::_Fork()));
+        // Without a stack the call fails.
+        let (none, no_thread) = (null_mut(), null_mut());
+        call!(self, system::clone(entry, none, 0, none, no_thread, none, no_thread));
         call!(self, system::sigaction(libc::SIGUSR2, null(), null_mut()));
         call!(self, system::signal(libc::SIGUSR2, libc::SIG_DFL));
         call!(self, system::siginterrupt(libc::SIGUSR2, 1));
     }
+}
+
+extern "C" fn entry(_: *mut c_void) -> c_int {
+    0
 }
 
 fn end_child(child: libc::pid_t) {

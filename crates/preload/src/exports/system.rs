@@ -57,13 +57,13 @@ pub(crate) unsafe extern "C" fn _Fork() -> pid_t {
 /// The function that a cloned process begins with.
 type Entry = extern "C" fn(*mut c_void) -> c_int;
 
-/// The arguments of [`in_copy`], in memory that the copy has too.
+/// The arguments of [`with_forgotten_sockets`], in memory that the copy has too.
 struct Copy {
     entry: Entry,
     argument: *mut c_void,
 }
 
-extern "C" fn in_copy(copy: *mut c_void) -> c_int {
+extern "C" fn with_forgotten_sockets(copy: *mut c_void) -> c_int {
     // SAFETY: `clone` passes this structure, and the child's copy of its memory is not shared.
     let Copy { entry, argument } = unsafe { copy.cast::<Copy>().read() };
     hairpin_stack::after_copy_in_child();
@@ -71,8 +71,8 @@ extern "C" fn in_copy(copy: *mut c_void) -> c_int {
     entry(argument)
 }
 
-/// A child with memory of its own is a fork: it has no socket of the parent's. Nothing changes for a
-/// thread, or for a child that shares the memory until it executes a program.
+/// A child with memory of its own is a fork: it has no socket of the parent's. Nothing changes for
+/// a thread, or for a child that shares the memory until it executes a program.
 ///
 /// # Safety
 /// As for clone(2).
@@ -96,7 +96,8 @@ pub(crate) unsafe extern "C" fn clone(
     let place = (&raw mut copy).cast();
     // SAFETY: the program's arguments; the child's copy of the structure exists as long as the
     // child.
-    let result = unsafe { real::clone(in_copy, stack, flags, place, parent, tls, child) };
+    let result =
+        unsafe { real::clone(with_forgotten_sockets, stack, flags, place, parent, tls, child) };
     hairpin_stack::after_copy_in_parent();
     result
 }
