@@ -4,11 +4,11 @@ use core::ffi::{c_int, c_void};
 use core::fmt::Display;
 
 use hairpin::{
-    BookEvent, Context, Fill, Instrument, MarketMessage, NotReady, OrderEvent, OrderMessage,
+    Book, BookEvent, Context, Fill, Instrument, MarketMessage, NotReady, OrderEvent, OrderMessage,
     Problem, SecurityStatus, Statistic, Strategy, TradeEvent,
 };
 
-use crate::current::{Texts, enter, hairpin_context};
+use crate::current::{Event, enter, hairpin_context};
 use crate::error::{Outcome, hairpin_error};
 use crate::events::*;
 use crate::text::{sized, write_text};
@@ -147,11 +147,11 @@ impl TableStrategy {
     fn call(
         &mut self,
         context: &mut Context<'_>,
-        texts: Texts,
+        event: Event,
         call: impl FnOnce(*mut c_void, *mut hairpin_context) -> c_int,
     ) {
         let user = self.user;
-        if let Err(failure) = enter(context, texts, |context| call(user, context)) {
+        if let Err(failure) = enter(context, event, |context| call(user, context)) {
             self.fail(failure, context);
         }
     }
@@ -183,6 +183,12 @@ macro_rules! forward {
     };
 }
 
+/// Returns the book of an event, for use while its callback runs.
+fn current_book(event: &BookEvent<'_>) -> Option<*const Book<'static>> {
+    let book: &Book<'_> = event;
+    Some(core::ptr::from_ref(book).cast())
+}
+
 /// Returns the line of an event, for use while its callback runs.
 fn line<'a>(event: &'a (impl Display + 'a)) -> Option<*const (dyn Display + 'static)> {
     let line: *const (dyn Display + 'a) = event;
@@ -195,22 +201,23 @@ fn line<'a>(event: &'a (impl Display + 'a)) -> Option<*const (dyn Display + 'sta
 
 impl Strategy for TableStrategy {
     forward! {
-        on_book(book: BookEvent<'_>) Texts::NONE;
-        on_trade(trade: TradeEvent<'_>) Texts::NONE;
-        on_status(status: SecurityStatus<'_>) Texts::NONE;
-        on_statistic(statistic: Statistic<'_>) Texts::NONE;
-        on_order(order: OrderEvent<'_>) Texts {
+        on_book(book: BookEvent<'_>) Event { book: current_book(book), ..Event::NONE };
+        on_trade(trade: TradeEvent<'_>) Event::NONE;
+        on_status(status: SecurityStatus<'_>) Event::NONE;
+        on_statistic(statistic: Statistic<'_>) Event::NONE;
+        on_order(order: OrderEvent<'_>) Event {
             line: line(order),
             reason: order.reason().map(core::ptr::from_ref),
+            book: None,
         };
-        on_fill(fill: Fill<'_>) Texts { line: line(fill), reason: None };
-        on_market_message(message: MarketMessage<'_>) Texts::NONE;
-        on_order_message(message: OrderMessage<'_>) Texts::NONE;
+        on_fill(fill: Fill<'_>) Event { line: line(fill), ..Event::NONE };
+        on_market_message(message: MarketMessage<'_>) Event::NONE;
+        on_order_message(message: OrderMessage<'_>) Event::NONE;
     }
 
     fn on_ready(&mut self, context: &mut Context<'_>) {
         if let Some(callback) = self.callbacks.on_ready {
-            self.call(context, Texts::NONE, |user, context| {
+            self.call(context, Event::NONE, |user, context| {
                 // SAFETY: the program has passed the callback with this type.
                 unsafe { callback(user, context) }
             });
@@ -222,7 +229,7 @@ impl Strategy for TableStrategy {
             let mut text = [0; 128];
             write_text(&mut text, &reason);
             let event = hairpin_not_ready::new(reason, &text);
-            self.call(context, Texts { line: line(&reason), reason: None }, |user, context| {
+            self.call(context, Event { line: line(&reason), ..Event::NONE }, |user, context| {
                 // SAFETY: as in `forward`.
                 unsafe { callback(user, &event, context) }
             });
@@ -234,7 +241,7 @@ impl Strategy for TableStrategy {
             (self.callbacks.on_instrument, instrument.definition())
         {
             let event = definition.into();
-            self.call(context, Texts::NONE, |user, context| {
+            self.call(context, Event::NONE, |user, context| {
                 // SAFETY: as in `forward`.
                 unsafe { callback(user, &event, context) }
             });
@@ -243,7 +250,7 @@ impl Strategy for TableStrategy {
 
     fn on_timer(&mut self, timer: u64, context: &mut Context<'_>) {
         if let Some(callback) = self.callbacks.on_timer {
-            self.call(context, Texts::NONE, |user, context| {
+            self.call(context, Event::NONE, |user, context| {
                 // SAFETY: the program has passed the callback with this type.
                 unsafe { callback(user, timer, context) }
             });
@@ -259,10 +266,14 @@ impl Strategy for TableStrategy {
                 let mut text = [0; 512];
                 write_text(&mut text, problem);
                 let event = hairpin_problem::new(problem, &text);
-                self.call(context, Texts { line: line(problem), reason: None }, |user, context| {
-                    // SAFETY: as in `forward`.
-                    unsafe { callback(user, &event, context) }
-                });
+                self.call(
+                    context,
+                    Event { line: line(problem), ..Event::NONE },
+                    |user, context| {
+                        // SAFETY: as in `forward`.
+                        unsafe { callback(user, &event, context) }
+                    },
+                );
             }
             None => Default.on_problem(problem, context),
         }

@@ -6,7 +6,7 @@ use hairpin::order_entry::SecurityId;
 use hairpin::time::Duration;
 use hairpin::{Context, Side};
 
-use crate::current::{hairpin_context, with_call, with_context};
+use crate::current::{book, hairpin_context, with_context, with_event};
 use crate::error::{Outcome, fail, failed, hairpin_error};
 use crate::events::{hairpin_cl_ord_id, hairpin_level, hairpin_order, hairpin_side};
 use crate::text::{reference, text_for, text_from, write_out};
@@ -89,8 +89,8 @@ pub unsafe extern "C" fn hairpin_book_level(
     number: usize,
     level: *mut hairpin_level,
 ) -> i32 {
-    with_context(context, |context| {
-        let book = context.book(SecurityId(security_id)).ok_or_else(|| no_book(security_id))?;
+    with_event(context, |context, event| {
+        let book = book(context, event, security_id).ok_or_else(|| no_book(security_id))?;
         let value = book.level(hairpin_side::read(side)?, number);
         // SAFETY: by the caller's contract.
         unsafe { write_out(level, "level", value.into()) }
@@ -105,8 +105,8 @@ fn no_book(security_id: i32) -> hairpin_error {
 /// Returns 1 if the book of an instrument is complete, 0 if not, or an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn hairpin_book_is_in_sync(context: *mut hairpin_context, security_id: i32) -> i32 {
-    with_context(context, |context| {
-        let book = context.book(SecurityId(security_id)).ok_or_else(|| no_book(security_id))?;
+    with_event(context, |context, event| {
+        let book = book(context, event, security_id).ok_or_else(|| no_book(security_id))?;
         Ok(i32::from(book.is_in_sync()))
     })
 }
@@ -124,8 +124,8 @@ pub unsafe extern "C" fn hairpin_best_text(
     text: *mut c_char,
     size: usize,
 ) -> i32 {
-    with_context(context, |context| {
-        let book = context.book(SecurityId(security_id)).ok_or_else(|| no_book(security_id))?;
+    with_event(context, |context, event| {
+        let book = book(context, event, security_id).ok_or_else(|| no_book(security_id))?;
         let best = match hairpin_side::read(side)? {
             Side::Buy => book.bid(),
             Side::Sell => book.ask(),
@@ -146,14 +146,17 @@ pub unsafe extern "C" fn hairpin_event_text(
     text: *mut c_char,
     size: usize,
 ) -> i32 {
-    with_call(context, |_, texts| {
-        let line = texts
-            .line
-            .ok_or_else(|| fail(hairpin_error::NotFound, "the callback's event has no text"))?;
-        // SAFETY: the event lives until its callback returns, and `with_call` has checked that the
+    with_event(context, |_, event| {
+        let line = event.get().line.ok_or_else(no_text)?;
+        // SAFETY: the event lives until its callback returns, and `with_event` has checked that the
         // callback runs. `text` is valid by the caller's contract.
         unsafe { text_for(text, size, &*line) }
     })
+}
+
+#[cold]
+fn no_text() -> hairpin_error {
+    fail(hairpin_error::NotFound, "the callback's event has no text")
 }
 
 /// Writes the exchange's reason for a reject. Returns the length of the text: 0 without a reason.
@@ -166,7 +169,7 @@ pub unsafe extern "C" fn hairpin_reason_text(
     text: *mut c_char,
     size: usize,
 ) -> i32 {
-    with_call(context, |_, texts| match texts.reason {
+    with_event(context, |_, event| match event.get().reason {
         // SAFETY: as in `hairpin_event_text`.
         Some(reason) => unsafe { text_for(text, size, &*reason) },
         // SAFETY: by the caller's contract.

@@ -4,7 +4,8 @@ use core::fmt::Display;
 use core::ptr::null_mut;
 use std::cell::Cell;
 
-use hairpin::{Context, Reason};
+use hairpin::order_entry::SecurityId;
+use hairpin::{Book, Context, Reason};
 
 use crate::error::{Outcome, catch, fail, hairpin_error};
 
@@ -12,34 +13,29 @@ use crate::error::{Outcome, catch, fail, hairpin_error};
 /// that received it, on its thread, and an error elsewhere. Do not dereference it.
 pub enum hairpin_context {}
 
-/// The lazily formatted texts of an event.
+/// The event of a callback, for functions that the callback calls. The pointers are valid while it
+/// runs.
 #[derive(Clone, Copy)]
-pub(crate) struct Texts {
+pub(crate) struct Event {
+    /// The event in one line.
     pub(crate) line: Option<*const (dyn Display + 'static)>,
+    /// The reason for a reject.
     pub(crate) reason: Option<*const Reason>,
+    /// The book that has changed, which need not be looked up.
+    pub(crate) book: Option<*const Book<'static>>,
 }
 
-impl Texts {
-    /// The texts of an event without any.
-    pub(crate) const NONE: Self = Self { line: None, reason: None };
-}
-
-/// A call of a callback.
-#[derive(Clone, Copy)]
-struct Call {
-    /// The number of the call; 0 while no callback runs.
-    number: usize,
-    context: *mut Context<'static>,
-    texts: Texts,
-}
-
-impl Call {
-    const NONE: Self = Self { number: 0, context: null_mut(), texts: Texts::NONE };
+impl Event {
+    /// An event without any of these.
+    pub(crate) const NONE: Self = Self { line: None, reason: None, book: None };
 }
 
 /// The state of a thread.
 pub(crate) struct Thread {
-    call: Cell<Call>,
+    /// The number of the callback's call; 0 while no callback runs.
+    number: Cell<usize>,
+    context: Cell<*mut Context<'static>>,
+    event: Cell<Event>,
     /// The number of the last call.
     last: Cell<usize>,
     /// `true` if a function that the current callback called has panicked.
@@ -48,13 +44,19 @@ pub(crate) struct Thread {
 
 thread_local! {
     static THREAD: Thread = const {
-        Thread { call: Cell::new(Call::NONE), last: Cell::new(0), panicked: Cell::new(false) }
+        Thread {
+            number: Cell::new(0),
+            context: Cell::new(null_mut()),
+            event: Cell::new(Event::NONE),
+            last: Cell::new(0),
+            panicked: Cell::new(false),
+        }
     };
 }
 
 /// Returns `true` if a callback runs on this thread.
 pub(crate) fn is_in_callback() -> bool {
-    THREAD.with(|thread| thread.call.get().number != 0)
+    THREAD.with(|thread| thread.number.get() != 0)
 }
 
 /// Returns a number that only this thread has, other than 0.
@@ -67,25 +69,39 @@ pub(crate) fn thread_number() -> usize {
 #[inline]
 pub(crate) fn enter(
     context: &mut Context<'_>,
-    texts: Texts,
+    event: Event,
     call: impl FnOnce(*mut hairpin_context) -> i32,
 ) -> Result<(), hairpin_error> {
     THREAD.with(|thread| {
         let number = thread.last.get().wrapping_add(1).max(1);
         thread.last.set(number);
-        let context = core::ptr::from_mut(context).cast();
-        // A batch runs inside another call.
-        let outer = thread.call.replace(Call { number, context, texts });
+        thread.number.set(number);
+        thread.context.set(core::ptr::from_mut(context).cast());
+        thread.event.set(event);
         let status = call(core::ptr::without_provenance_mut(number));
-        thread.call.set(outer);
-        if thread.panicked.get() {
-            if outer.number == 0 {
-                thread.panicked.set(false);
-            }
+        thread.number.set(0);
+        if thread.panicked.take() {
             return Err(hairpin_error::Panic);
         }
         if status == 0 { Ok(()) } else { Err(hairpin_error::Callback) }
     })
+}
+
+/// Runs `call` with a context of its own inside a callback, whose context is valid again after it.
+pub(crate) fn enter_batch(context: &mut Context<'_>, call: impl FnOnce(*mut hairpin_context)) {
+    THREAD.with(|thread| {
+        let outer = (thread.number.get(), thread.context.get(), thread.event.get());
+        let panicked = thread.panicked.get();
+        let outcome = enter(context, Event::NONE, |context| {
+            call(context);
+            0
+        });
+        thread.number.set(outer.0);
+        thread.context.set(outer.1);
+        thread.event.set(outer.2);
+        // The callback's own call reports a panic.
+        thread.panicked.set(panicked || outcome.is_err());
+    });
 }
 
 /// Runs the body of a function with the context that `context` names. A panic poisons the trader.
@@ -94,30 +110,47 @@ pub(crate) fn with_context(
     context: *mut hairpin_context,
     body: impl FnOnce(&mut Context<'_>) -> Outcome,
 ) -> i32 {
-    with_call(context, |context, _| body(context))
+    with_event(context, |context, _| body(context))
 }
 
-/// As [`with_context`], with the texts of the event.
+/// As [`with_context`], with the event of the callback.
 #[inline]
-pub(crate) fn with_call(
+pub(crate) fn with_event(
     context: *mut hairpin_context,
-    body: impl FnOnce(&mut Context<'_>, Texts) -> Outcome,
+    body: impl FnOnce(&mut Context<'_>, &Cell<Event>) -> Outcome,
 ) -> i32 {
     THREAD.with(|thread| {
-        let call = thread.call.get();
-        if call.number == 0 || call.number != context.addr() {
+        if context.is_null() || thread.number.get() != context.addr() {
             return wrong_context(context) as i32;
         }
         // SAFETY: `enter` has set the pointer from a reference that it does not use while the
-        // callback runs, and removes it when the callback returns. The callback's functions use
-        // it one after the other: a batch, which calls another callback, replaces the call.
-        let context = unsafe { &mut *call.context };
-        let code = catch(|| body(context, call.texts));
+        // callback runs, and the number is 0 when the callback has returned. The callback's
+        // functions use the pointer one after the other: a batch, which calls another function of
+        // the program, has another number until that function returns.
+        let context = unsafe { &mut *thread.context.get() };
+        let code = catch(|| body(context, &thread.event));
         if code == hairpin_error::Panic as i32 {
             thread.panicked.set(true);
         }
         code
     })
+}
+
+/// Returns the book of an instrument: that of the event, or else one that is looked up.
+#[inline]
+pub(crate) fn book<'a>(
+    context: &Context<'a>,
+    event: &Cell<Event>,
+    security_id: i32,
+) -> Option<Book<'a>> {
+    if let Some(book) = event.get().book {
+        // SAFETY: the event's book lives while its callback runs, during which `event` has it.
+        let book: Book<'a> = unsafe { *book };
+        if book.security_id().0 == security_id {
+            return Some(book);
+        }
+    }
+    context.book(SecurityId(security_id))
 }
 
 #[cold]

@@ -1,18 +1,25 @@
 //! Instruments: symbols, display prices and ticks.
 
 use core::ffi::c_char;
+use std::cell::Cell;
 
 use hairpin::order_entry::SecurityId;
 use hairpin::{Context, Instrument, Price};
 
-use crate::current::{hairpin_context, with_context};
+use crate::current::{Event, book, hairpin_context, with_context, with_event};
 use crate::error::{Outcome, fail, hairpin_error};
 use crate::events::hairpin_instrument;
 use crate::price::hairpin_price;
 use crate::text::{text_for, text_from, write_out};
 
-fn instrument<'a>(context: &Context<'a>, security_id: i32) -> Outcome<Instrument<'a>> {
-    context.instrument(SecurityId(security_id)).ok_or_else(|| not_found(security_id))
+fn instrument<'a>(
+    context: &Context<'a>,
+    event: &Cell<Event>,
+    security_id: i32,
+) -> Outcome<Instrument<'a>> {
+    let instrument = book(context, event, security_id).map(|book| book.instrument());
+    let defined = instrument.filter(|instrument| instrument.definition().is_some());
+    defined.ok_or_else(|| not_found(security_id))
 }
 
 #[cold]
@@ -48,8 +55,8 @@ pub unsafe extern "C" fn hairpin_find_instrument(
     security_id: i32,
     instrument: *mut hairpin_instrument,
 ) -> i32 {
-    with_context(context, |context| {
-        let found = self::instrument(context, security_id)?.definition();
+    with_event(context, |context, event| {
+        let found = self::instrument(context, event, security_id)?.definition();
         let value = found.ok_or_else(|| not_found(security_id))?.into();
         // SAFETY: by the caller's contract.
         unsafe { write_out(instrument, "instrument", value) }
@@ -68,10 +75,10 @@ pub unsafe extern "C" fn hairpin_instrument_parse(
     text: *const c_char,
     price: *mut hairpin_price,
 ) -> i32 {
-    with_context(context, |context| {
+    with_event(context, |context, event| {
         // SAFETY: by the caller's contract.
         let text = unsafe { text_from(text, "text") }?;
-        let parsed = instrument(context, security_id)?.parse(text);
+        let parsed = instrument(context, event, security_id)?.parse(text);
         let parsed = parsed.map_err(|error| fail(hairpin_error::Price, error))?;
         // SAFETY: by the caller's contract.
         unsafe { write_out(price, "price", parsed.mantissa()) }
@@ -90,8 +97,9 @@ pub unsafe extern "C" fn hairpin_instrument_display(
     text: *mut c_char,
     size: usize,
 ) -> i32 {
-    with_context(context, |context| {
-        let displayed = instrument(context, security_id)?.display(Price::from_mantissa(price));
+    with_event(context, |context, event| {
+        let displayed =
+            instrument(context, event, security_id)?.display(Price::from_mantissa(price));
         // SAFETY: by the caller's contract.
         unsafe { text_for(text, size, &displayed) }
     })
@@ -112,8 +120,9 @@ pub unsafe extern "C" fn hairpin_instrument_add_ticks(
     ticks: i64,
     result: *mut hairpin_price,
 ) -> i32 {
-    with_context(context, |context| {
-        let sum = instrument(context, security_id)?.add_ticks(Price::from_mantissa(price), ticks);
+    with_event(context, |context, event| {
+        let sum =
+            instrument(context, event, security_id)?.add_ticks(Price::from_mantissa(price), ticks);
         let sum = sum.ok_or_else(|| {
             fail(hairpin_error::Price, "cannot add ticks: no known tick, out of range, or off tick")
         })?;
@@ -129,8 +138,8 @@ pub extern "C" fn hairpin_instrument_is_on_tick(
     security_id: i32,
     price: hairpin_price,
 ) -> i32 {
-    with_context(context, |context| {
-        let instrument = instrument(context, security_id)?;
+    with_event(context, |context, event| {
+        let instrument = instrument(context, event, security_id)?;
         Ok(i32::from(instrument.is_on_tick(Price::from_mantissa(price))))
     })
 }

@@ -8,7 +8,7 @@ use hairpin::order_entry::{
 };
 use hairpin::{ClOrdId, Context, Price, Quantity, SendError, Side};
 
-use crate::current::{Texts, enter, hairpin_context, with_context};
+use crate::current::{enter_batch, hairpin_context, with_context};
 use crate::error::{Outcome, fail, hairpin_error, not_sent};
 use crate::events::{hairpin_cl_ord_id, hairpin_side};
 use crate::price::hairpin_price;
@@ -332,14 +332,12 @@ pub unsafe extern "C" fn hairpin_batch(
     with_context(context, |context| {
         let send = send.ok_or_else(|| crate::error::null("send"))?;
         let mut status = 0;
-        let outcome = context.batch(|context| {
-            enter(context, Texts::NONE, |context| {
+        context.batch(|context| {
+            enter_batch(context, |context| {
                 // SAFETY: the program has passed the function with this type.
                 status = unsafe { send(user, context) };
-                0
-            })
+            });
         });
-        outcome?;
         Ok(status.max(0))
     })
 }

@@ -132,6 +132,10 @@ pub(crate) unsafe fn sized<T: Copy>(from: *const T, name: &str) -> Outcome<T> {
     }
     // SAFETY: the first member is the size, by the caller's contract.
     let size = unsafe { from.cast::<usize>().read() };
+    if size == size_of::<T>() {
+        // SAFETY: by the caller's contract, all of the structure is there.
+        return Ok(unsafe { from.read() });
+    }
     if !(size_of::<usize>()..=MAX).contains(&size) || size % size_of::<usize>() != 0 {
         return Err(fail(
             hairpin_error::Size,

@@ -249,7 +249,7 @@ pub unsafe extern "C" fn hairpin_trader_turn(
     callbacks: *const hairpin_callbacks,
     user: *mut c_void,
 ) -> i32 {
-    catch(|| {
+    let run = || {
         // SAFETY: by the caller's contract.
         let mut strategy = unsafe { TableStrategy::new(callbacks, user) }?;
         if is_in_callback() {
@@ -260,7 +260,9 @@ pub unsafe extern "C" fn hairpin_trader_turn(
             let has_more = turn(access, &mut strategy)?;
             strategy.failure.map_or(Ok(i32::from(has_more)), |it| Err(callback_failed(it)))
         })
-    })
+    };
+    // The guard catches panics; what is before it has none.
+    run().unwrap_or_else(|code| code as i32)
 }
 
 /// Requests the end of the run: sessions terminate gracefully, then `hairpin_trader_run` returns.
@@ -337,7 +339,7 @@ mod tests {
     use hairpin::{BookEvent, Context, Feed};
 
     use super::*;
-    use crate::current::{Texts, enter, with_context};
+    use crate::current::{Event, enter, with_context};
     use crate::support::Venue;
 
     fn open(venue: &Venue) -> hairpin_trader {
@@ -394,7 +396,7 @@ mod tests {
                 assert_eq!(code, hairpin_error::Panic as i32);
                 0 // C ignores the error.
             };
-            self.0 = enter(context, Texts::NONE, call).err();
+            self.0 = enter(context, Event::NONE, call).err();
             context.stop();
         }
     }
