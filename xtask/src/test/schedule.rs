@@ -55,6 +55,7 @@ const SLOWEST: &[&str] = &[
     "hairpin-stack tests/it",
     "hairpin-cli tests/it",
     "hairpin-cli tests/feed_simulation",
+    "hairpin-capi tests/it",
     "hairpin-xdp tests/process",
     "hairpin-measure tests/it",
 ];
