@@ -124,7 +124,7 @@ fn proceed(ends: &mut [End; 2], now: Instant) {
             ends[end].host.restore(now);
             if reason == Reason::ClosedWindow {
                 // The kernel probes the window.
-                let probe = ends[1 - end].host.probe_of_peer(now);
+                let probe = ends[end].host.window_probe(now);
                 let _ = ends[1 - end].host.handle(now, &probe, &mut ());
             }
         }

@@ -46,10 +46,13 @@ enum Bench {
     Turn,
     /// The same wakeup through the C ABI.
     CTurn,
+    /// Messages between two TCP connections in memory.
+    Echo,
 }
 
 impl Bench {
-    const ALL: [Self; 5] = [Self::HotPath, Self::Markets, Self::Handler, Self::Turn, Self::CTurn];
+    const ALL: [Self; 6] =
+        [Self::HotPath, Self::Markets, Self::Handler, Self::Turn, Self::CTurn, Self::Echo];
 
     const fn name(self) -> &'static str {
         match self {
@@ -58,6 +61,7 @@ impl Bench {
             Self::Handler => "handler",
             Self::Turn => "turn",
             Self::CTurn => "c_turn",
+            Self::Echo => "echo",
         }
     }
 
@@ -68,6 +72,7 @@ impl Bench {
             Self::Handler => "hairpin-order-entry",
             Self::Turn => "hairpin",
             Self::CTurn => "hairpin-capi",
+            Self::Echo => "hairpin-tcp",
         }
     }
 
@@ -96,7 +101,12 @@ const fn turn(name: &'static str) -> Case {
     Case { name, limit: None, bench: Bench::Turn }
 }
 
-const CASES: [Case; 19] = [
+/// A case of `echo`, in which each round trip is an event.
+const fn echo(name: &'static str) -> Case {
+    Case { name, limit: None, bench: Bench::Echo }
+}
+
+const CASES: [Case; 21] = [
     case("one-entry", Some(600)),
     case("average-mix", None),
     case("duplicate", None),
@@ -116,6 +126,8 @@ const CASES: [Case; 19] = [
     turn(ADVANCED),
     turn(FACADE),
     Case { name: C, limit: None, bench: Bench::CTurn },
+    echo(TCP_ECHO),
+    echo(SMOLTCP_ECHO),
 ];
 
 /// A wakeup of a loop on the low-level crates, and one of `Trader::turn`.
@@ -128,6 +140,12 @@ const C_INSTRUCTIONS: u64 = 540;
 /// The most by which a wakeup of `Trader::turn` may exceed one of the other loop, in percent. About
 /// seven are the order tracker, which the other loop does not have; it runs after the write.
 const FACADE_PERCENT: u64 = 8;
+
+/// A round trip between two of our TCP connections, and one between two of smoltcp. The second must
+/// take at least so many times the instructions of the first.
+const TCP_ECHO: &str = "tcp-echo";
+const SMOLTCP_ECHO: &str = "tcp-echo-smoltcp";
+const SMOLTCP_FACTOR: u64 = 3;
 
 /// The smallest and the largest of the markets that differ only in the number of instruments.
 const SMALLEST: &str = "of-10";
@@ -167,6 +185,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     violations.extend(growth(&counts));
     violations.extend(facade_cost(&counts));
     violations.extend(c_cost(&counts));
+    violations.extend(smoltcp_factor(&counts));
     if arguments.write {
         return document.write(&path, &counts);
     }
@@ -225,6 +244,16 @@ fn c_cost(counts: &[Count]) -> Option<String> {
     (more > C_INSTRUCTIONS).then(|| format!("{C} takes {more} instructions more than {FACADE}"))
 }
 
+/// Prints the instructions of smoltcp's round trip relative to ours. Returns the violation.
+fn smoltcp_factor(counts: &[Count]) -> Option<String> {
+    let tenths = |name| counts.iter().find(|count| count.name == name).map(|it| it.tenths);
+    let (ours, theirs) = tenths(TCP_ECHO).zip(tenths(SMOLTCP_ECHO))?;
+    let factor = theirs as f64 / ours as f64;
+    println!("{SMOLTCP_ECHO} against {TCP_ECHO}: {factor:.2} times, at least {SMOLTCP_FACTOR}");
+    let is_close = theirs < ours * SMOLTCP_FACTOR;
+    is_close.then(|| format!("{SMOLTCP_ECHO} takes only {factor:.2} times as much as {TCP_ECHO}"))
+}
+
 /// Runs a case under callgrind, which counts only in the functions named `measured_…`.
 fn count(program: &Path, folder: &Path, case: &Case) -> Result<Count> {
     let name = case.name;
@@ -260,14 +289,14 @@ fn field(census: &str, name: &str) -> Result<u64> {
 }
 
 /// Builds the benchmarks as `cargo bench` does. Returns their programs.
-fn build(root: &Path) -> Result<[PathBuf; 5]> {
+fn build(root: &Path) -> Result<[PathBuf; 6]> {
     let arguments = ["bench", "--locked"];
     let benches =
         Bench::ALL.iter().flat_map(|bench| ["--package", bench.package(), "--bench", bench.name()]);
     let format = ["--no-run", "--message-format=json-render-diagnostics"];
     let mut command = cargo(root, arguments.into_iter().chain(benches).chain(format));
     let messages = read(command.stderr(Stdio::inherit()))?;
-    let mut programs = [const { None }; 5];
+    let mut programs = [const { None }; 6];
     for message in Message::parse_stream(messages.as_bytes()) {
         // Cargo also builds the command itself.
         if let Message::CompilerArtifact(artifact) = message?
@@ -276,10 +305,18 @@ fn build(root: &Path) -> Result<[PathBuf; 5]> {
             programs[*bench as usize] = artifact.executable.map(PathBuf::from);
         }
     }
-    let [Some(hot_path), Some(markets), Some(handler), Some(turn), Some(c_turn)] = programs else {
+    let [
+        Some(hot_path),
+        Some(markets),
+        Some(handler),
+        Some(turn),
+        Some(c_turn),
+        Some(echo),
+    ] = programs
+    else {
         bail!("cannot count: cargo did not build every benchmark");
     };
-    Ok([hot_path, markets, handler, turn, c_turn])
+    Ok([hot_path, markets, handler, turn, c_turn, echo])
 }
 
 /// Installs valgrind, a package of the system. Only root can install it.

@@ -57,7 +57,7 @@ enum Name {
     Order,
     /// Sockets of reliable datagrams and the network between them
     Rds,
-    /// Two TCP connections, their snapshots, and the network between them
+    /// Two TCP connections, or one and smoltcp, their snapshots, and the network between them
     Tcp,
 }
 
@@ -97,22 +97,31 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         Name::Rds => RDS_SEEDS,
     };
     let seeds = arguments.seeds.unwrap_or(default);
-    let [package, test, only] = match name {
-        Name::T2t => ["hairpin-cli", "simulation", "messages_are_lost_only_through_faults"],
+    let (package, test, only): (_, _, &[&str]) = match name {
+        Name::T2t => ("hairpin-cli", "simulation", &["messages_are_lost_only_through_faults"]),
         Name::Feed => {
-            ["hairpin-cli", "feed_simulation", "synchronized_books_equal_published_books"]
+            ("hairpin-cli", "feed_simulation", &["synchronized_books_equal_published_books"])
         }
-        Name::Order => [
+        Name::Order => (
             "hairpin-cli",
             "order_simulation",
-            "messages_are_delivered_once_and_orders_accounted_for",
-        ],
-        Name::Rds => ["hairpin-rds", "it", "simulation::messages_are_delivered_once_and_in_order"],
-        Name::Tcp => ["hairpin-tcp", "it", "simulation::bytes_arrive_once_and_in_order"],
+            &["messages_are_delivered_once_and_orders_accounted_for"],
+        ),
+        Name::Rds => {
+            ("hairpin-rds", "it", &["simulation::messages_are_delivered_once_and_in_order"])
+        }
+        Name::Tcp => (
+            "hairpin-tcp",
+            "it",
+            &[
+                "simulation::bytes_arrive_once_and_in_order",
+                "simulation::bytes_arrive_once_and_in_order_with_smoltcp",
+            ],
+        ),
     };
     println!("sim: seeds {from} to {}", from.saturating_add(seeds.max(1) - 1));
     let test = ["test", "--release", "--package", package, "--test", test];
-    let only = ["--", "--exact", only, "--nocapture"];
+    let only = ["--", "--exact", "--nocapture"].into_iter().chain(only.iter().copied());
     let mut command = cargo(&workspace.root, test.into_iter().chain(only));
     command
         .env("HAIRPIN_SIM_FROM", from.to_string())

@@ -66,7 +66,7 @@ pub(super) const TCP: Subject = Subject {
     test: "simulation::bytes_arrive_once_and_in_order",
     crates: &["tcp"],
     others: &["time", "wire", "netsim"],
-    registry: &[],
+    registry: &["smoltcp"],
     mutants: TCP_MUTANTS,
 };
 

@@ -88,6 +88,13 @@ impl Connection {
         self.ack_now |= self.last_ack_sent != self.receive_next;
     }
 
+    /// Returns `true` if something was received that is not acknowledged, or an acknowledgment is
+    /// due for another reason.
+    #[must_use]
+    pub fn owes_acknowledgment(&self) -> bool {
+        self.ack_now || self.last_ack_sent != self.receive_next
+    }
+
     /// Writes an acknowledgment without data, and returns the length of the frame. It promises no
     /// more than a snapshot taken before.
     pub fn write_acknowledgment(

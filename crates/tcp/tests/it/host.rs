@@ -42,8 +42,6 @@ pub(crate) struct Host {
     pub(crate) send: Vec<u8>,
     pub(crate) receive: Vec<u8>,
     header: PreparedHeader,
-    /// The header of the opposite direction.
-    from_peer: PreparedHeader,
     config: Config,
 }
 
@@ -71,22 +69,30 @@ impl Host {
             }),
             round_trip: None,
         };
+        Self::from_snapshot(now, &snapshot, shape, end)
+    }
+
+    /// Creates the end with this number from a state.
+    pub(crate) fn from_snapshot(
+        now: Instant,
+        snapshot: &Snapshot,
+        shape: &Shape,
+        end: usize,
+    ) -> Self {
         let (mut send, mut receive) = (vec![0; shape.ring], vec![0; shape.ring]);
         let mut rings = Rings { send: &mut send, receive: &mut receive };
-        let connection = Connection::new(now, &snapshot, &[], shape.config, &mut rings).unwrap();
+        let connection = Connection::new(now, snapshot, &[], shape.config, &mut rings).unwrap();
         let ends: [SocketAddr; 2] =
             ["10.0.0.1:1000".parse().unwrap(), "10.0.0.2:2000".parse().unwrap()];
-        let route = |from: usize| Route {
+        let header = PreparedHeader::new(&Route {
             source_mac: MacAddress([2; 6]),
             next_hop: MacAddress([4; 6]),
-            local: ends[from],
-            remote: ends[1 - from],
+            local: ends[end],
+            remote: ends[1 - end],
             ttl: 64,
             traffic_class: 0,
-        };
-        let header = PreparedHeader::new(&route(end));
-        let from_peer = PreparedHeader::new(&route(1 - end));
-        Self { connection, send, receive, header, from_peer, config: shape.config }
+        });
+        Self { connection, send, receive, header, config: shape.config }
     }
 
     pub(crate) fn queue(&mut self, now: Instant, bytes: &[u8]) -> usize {
@@ -104,12 +110,21 @@ impl Host {
 
     /// Sends bytes in one segment, written in place.
     pub(crate) fn send_in_place(&mut self, now: Instant, bytes: &[u8]) -> Option<Vec<u8>> {
-        let mut rings = Rings { send: &mut self.send, receive: &mut self.receive };
         let mut frame = [0; FRAME];
-        let fill = |to: &mut [u8]| to.copy_from_slice(bytes);
-        let (header, length) = (&self.header, bytes.len());
-        let sent = self.connection.send(now, &mut rings, header, length, &mut frame, fill)?;
+        let sent = self.send_into(now, bytes, &mut frame)?;
         Some(frame[..sent].to_vec())
+    }
+
+    /// Sends bytes in one segment, written in place. Returns the length of the frame.
+    pub(crate) fn send_into(
+        &mut self,
+        now: Instant,
+        bytes: &[u8],
+        frame: &mut [u8],
+    ) -> Option<usize> {
+        let mut rings = Rings { send: &mut self.send, receive: &mut self.receive };
+        let fill = |to: &mut [u8]| to.copy_from_slice(bytes);
+        self.connection.send(now, &mut rings, &self.header, bytes.len(), frame, fill)
     }
 
     /// Processes a frame. Invalid ones are dropped, as `hairpin-stack` does.
@@ -130,16 +145,22 @@ impl Host {
         self.connection.receive(&rings, read)
     }
 
-    /// Returns an acknowledgment from the peer of a byte that was received before, as the kernel
-    /// probes windows and idle peers.
-    pub(crate) fn probe_of_peer(&self, now: Instant) -> Vec<u8> {
+    /// Returns an acknowledgment with the number of a byte that the peer has received: the kernel
+    /// probes windows and idle peers in this way.
+    pub(crate) fn window_probe(&mut self, now: Instant) -> Vec<u8> {
         let mut frame = [0; FRAME];
-        let sequence = self.connection.receive_next().wrapping_sub(1);
-        let flags = hairpin_wire::TcpFlags::ACK;
-        let header = &self.from_peer;
-        let length =
-            self.connection.write_from_peer(now, header, flags, sequence, [&[], &[]], &mut frame);
-        frame[..length].to_vec()
+        let length = self.connection.write_acknowledgment(now, &self.header, &mut frame);
+        let mut frame = frame[..length].to_vec();
+        let (ip, _, _) = Ipv4Header::parse(&frame[14..]).unwrap();
+        let (source, destination, length) = (ip.source(), ip.destination(), frame.len() - 34);
+        let pseudo = Sum::pseudo_ipv4(source, destination, Protocol::TCP, length as u16);
+        let (header, _) = TcpHeader::split_mut(&mut frame[34..]).unwrap();
+        header.set_sequence_number(self.connection.send_unacknowledged().wrapping_sub(1));
+        header.set_checksum(0);
+        let checksum = pseudo.bytes(&frame[34..]).checksum();
+        TcpHeader::split_mut(&mut frame[34..]).unwrap().0.set_checksum(checksum);
+        assert!(segment(&frame).is_some());
+        frame
     }
 
     /// Moves the connection through a snapshot and its bytes into a new value with new rings, as

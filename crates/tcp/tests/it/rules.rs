@@ -114,18 +114,32 @@ fn segment_before_three_that_arrived_is_resent_at_once() {
 }
 
 #[test]
-fn lost_last_segment_is_probed_within_three_round_trips() {
+fn lost_last_segment_is_sent_again_within_three_round_trips() {
+    // Of a few exchanges or many, after short and long round trips.
+    for round_trip in [MS / 50, MS / 2, MS * 2, MS * 30, MS * 100] {
+        for exchanges in [1, 3, 20] {
+            for length in [1, 100, 1_448] {
+                assert_resent(round_trip, exchanges, length);
+            }
+        }
+    }
+}
+
+/// Loses the last segment after some exchanges, and checks that it is sent again in time.
+fn assert_resent(round_trip: Duration, exchanges: u32, length: usize) {
     let [mut a, mut b] = pair(&Shape::USUAL);
     let mut now = START;
-    let round_trip = MS * 2;
-    for _ in 0..20 {
-        let frame = a.send_in_place(now, &[1; 100]).unwrap();
-        let _ = b.handle(now + MS, &frame, &mut ());
-        let answer = b.send_in_place(now + MS, &[1; 100]).unwrap();
+    let half = Duration::from_nanos(round_trip.as_nanos() / 2);
+    for _ in 0..exchanges {
+        let frame = a.send_in_place(now, &vec![1; length]).unwrap();
+        let _ = b.handle(now + half, &frame, &mut ());
+        let answer = b.send_in_place(now + half, &[1; 100]).unwrap();
         now += round_trip;
         let _ = a.handle(now, &answer, &mut ());
+        a.read(<[u8]>::len);
+        b.read(<[u8]>::len);
     }
-    let lost = a.send_in_place(now, &[1; 100]).unwrap();
+    let lost = a.send_in_place(now, &vec![1; length]).unwrap();
     let (at, resent) = loop {
         let at = a.connection.poll_timeout().unwrap();
         a.connection.handle_timeout(at);
@@ -134,8 +148,10 @@ fn lost_last_segment_is_probed_within_three_round_trips() {
         }
     };
     assert_eq!(seen(&resent).sequence, seen(&lost).sequence);
-    let limit = 6 + a.connection.ack_delay().as_millis() + 10;
-    assert!((at - now).as_millis() <= limit, "{:?}", at - now);
+    let (delay, margin) = (a.connection.ack_delay(), MS * 10);
+    let limit = round_trip.as_nanos() * 3 + delay.as_nanos() + margin.as_nanos();
+    let took = at - now;
+    assert!(took.as_nanos() <= limit, "{took:?} after {exchanges} round trips of {round_trip:?}");
 }
 
 #[test]

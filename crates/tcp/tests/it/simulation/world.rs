@@ -4,12 +4,16 @@ use hairpin_netsim::{Census, Chance, Clock, Delay, Faults, Link, Random};
 use hairpin_tcp::{Action, Config, Listener, Reason};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-use crate::host::{Host, Shape};
+use super::end::End;
+use crate::host::Shape;
 use crate::trace::trace;
 
 /// The time without a new byte after which bytes count as lost: more than three of the longest
 /// timeouts.
 const LIMIT: Duration = Duration::from_secs(200);
+/// The limit with smoltcp, which does not hand back after two timeouts but continues to double its
+/// own.
+const SMOLTCP_LIMIT: Duration = Duration::from_secs(1_200);
 
 /// The most bytes of a stream.
 const TOTALS: [u64; 4] = [1, 5_000, 100_000, 600_000];
@@ -17,9 +21,16 @@ const TOTALS: [u64; 4] = [1, 5_000, 100_000, 600_000];
 const US: Duration = Duration::from_micros(1);
 const MS: Duration = Duration::from_millis(1);
 
+/// The other end of the connection of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Peer {
+    Engine,
+    Smoltcp,
+}
+
 /// One program and its end of the connection.
 struct Program {
-    host: Host,
+    end: End,
     link: Link,
     sent: u64,
     /// The total to send.
@@ -33,7 +44,7 @@ struct Program {
 }
 
 /// The checked bytes of a stream.
-struct Received {
+pub(super) struct Received {
     end: usize,
     position: u64,
     stalled: bool,
@@ -111,7 +122,7 @@ fn faults(random: &mut Random) -> Faults {
 }
 
 /// Runs a seed and returns its census.
-pub(crate) fn run(seed: u64) -> Census {
+pub(super) fn run(seed: u64, peer: Peer) -> Census {
     let mut random = Random::new(seed);
     let mut census = Census::new();
     let mut clock = Clock::new(Utc::from_nanos(1_700_000_000_000_000_000));
@@ -119,12 +130,17 @@ pub(crate) fn run(seed: u64) -> Census {
     let shape = shape(&mut random, &mut census);
     let faults = faults(&mut random);
     let now = clock.now().monotonic;
-    let mut programs = [0, 1].map(|end| Program {
-        host: Host::new(now, &shape, end),
+    let [first, second] = match peer {
+        Peer::Engine => End::engines(now, &shape),
+        Peer::Smoltcp => End::with_smoltcp(now, &shape, &mut random),
+    };
+    let limit = if peer == Peer::Smoltcp { SMOLTCP_LIMIT } else { LIMIT };
+    let mut programs = [(0, first), (1, second)].map(|(number, end)| Program {
+        end,
         link: Link::new(random.split(), faults),
         sent: 0,
         total: *random.pick(&TOTALS) / (1 + random.below(4)),
-        received: Received { end, position: 0, stalled: false },
+        received: Received { end: number, position: 0, stalled: false },
         writes_at: now,
         stalled_until: now,
         write_max: 1 + random.below(20_000),
@@ -145,11 +161,12 @@ pub(crate) fn run(seed: u64) -> Census {
         if std::mem::replace(&mut arrived, sum) != sum {
             arrived_at = now;
         }
-        assert!(now < arrived_at + LIMIT, "{} of {totals:?}", describe(&programs));
+        assert!(now < arrived_at + limit, "{} of {totals:?}", describe(&mut programs, now));
         for at in 0..2 {
             step(now, &mut programs, at, &mut random, &mut census);
         }
-        let next = programs.iter().flat_map(Program::deadlines).filter(|&at| at > now).min();
+        let next =
+            programs.iter_mut().flat_map(|it| it.deadlines(now)).filter(|&at| at > now).min();
         clock.advance_to(next.unwrap_or(now + MS));
     }
     for program in &programs {
@@ -163,30 +180,19 @@ fn at_time(monotonic: Instant) -> Now {
     Now { monotonic, utc: Utc::EPOCH }
 }
 
-fn describe(programs: &[Program; 2]) -> String {
-    let ends = programs.each_ref().map(|program| {
-        let connection = &program.host.connection;
-        let window = connection.snapshot(Instant::ZERO).send_window;
-        format!(
-            "sent {} received {} in flight {} unread {} room {} window {window} deadline {:?}",
-            program.sent,
-            program.received.position,
-            connection.in_flight(),
-            connection.unread_length(),
-            connection.room(),
-            connection.poll_timeout(),
-        )
+fn describe(programs: &mut [Program; 2], now: Instant) -> String {
+    let ends = programs.each_mut().map(|program| {
+        let (sent, received) = (program.sent, program.received.position);
+        format!("sent {sent} received {received} {}", program.end.describe(now))
     });
     ends.join("; ")
 }
 
 impl Program {
-    fn deadlines(&self) -> impl Iterator<Item = Instant> {
+    fn deadlines(&mut self, now: Instant) -> impl Iterator<Item = Instant> + use<> {
         let writes = (self.sent < self.total).then_some(self.writes_at);
         let reads = self.received.stalled.then_some(self.stalled_until);
-        [self.link.poll_timeout(), self.host.connection.poll_timeout(), writes, reads]
-            .into_iter()
-            .flatten()
+        [self.link.poll_timeout(), self.end.poll_timeout(now), writes, reads].into_iter().flatten()
     }
 }
 
@@ -202,50 +208,65 @@ fn step(
     programs[peer].link.receive(now, |_, frame| arrived.push(frame.to_vec()));
     let program = &mut programs[at];
     for frame in &arrived {
-        let Program { host, received, .. } = program;
-        let _ = host.handle(now, frame, received);
+        let Program { end, received, .. } = program;
+        end.handle(now, frame, received);
     }
-    if program.host.connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
-        program.host.connection.handle_timeout(now);
-    }
+    program.end.handle_timeout(now);
     read(now, program, random, census);
     write(now, program, random, census);
-    if let Some(Action::HandBack(reason)) = program.host.connection.poll_action() {
-        trace!(at_time(now), "{at}: handed back: {reason}");
-        census.count(class(reason));
-        report(program, census);
-        program.host.restore(now);
-        if reason == Reason::ClosedWindow {
-            // The kernel probes the window.
-            let probe = programs[peer].host.probe_of_peer(now);
-            let Program { host, received, .. } = &mut programs[peer];
-            let _ = host.handle(now, &probe, received);
-        }
-    } else if random.below(300) == 0 {
-        let connection = &program.host.connection;
-        census.count("snapshots");
-        census.add("snapshots with bytes in flight", u64::from(connection.in_flight() > 0));
-        census.add("snapshots with unread bytes", u64::from(connection.unread_length() > 0));
-        report(program, census);
-        program.host.restore(now);
+    if let Some(probe) = hand_back(now, program, at, random, census) {
+        let Program { end, received, .. } = &mut programs[peer];
+        end.handle(now, &probe, received);
     }
     let program = &mut programs[at];
-    while let Some(frame) = program.host.transmit(now) {
+    if let End::Smoltcp(host) = &mut program.end {
+        host.poll(now);
+    }
+    while let Some(frame) = program.end.transmit(now) {
         trace!(at_time(now), "{at}: sends {} bytes", frame.len());
         program.link.send(now, &frame);
     }
 }
 
+/// Moves an engine through its snapshot if it asks to be handed back, and at random moments.
+/// Returns the kernel's probe of a closed window.
+fn hand_back(
+    now: Instant,
+    program: &mut Program,
+    at: usize,
+    random: &mut Random,
+    census: &mut Census,
+) -> Option<Vec<u8>> {
+    let connection = &program.end.engine()?.connection;
+    let action = connection.poll_action();
+    if let Some(Action::HandBack(reason)) = action {
+        trace!(at_time(now), "{at}: handed back: {reason}");
+        census.count(class(reason));
+    } else if random.below(300) == 0 {
+        census.count("snapshots");
+        census.add("snapshots with bytes in flight", u64::from(connection.in_flight() > 0));
+        census.add("snapshots with unread bytes", u64::from(connection.unread_length() > 0));
+    } else {
+        return None;
+    }
+    report(program, census);
+    let End::Engine(host) = &mut program.end else { return None };
+    host.restore(now);
+    let is_closed = action == Some(Action::HandBack(Reason::ClosedWindow));
+    is_closed.then(|| host.window_probe(now))
+}
+
 fn read(now: Instant, program: &mut Program, random: &mut Random, census: &mut Census) {
-    let Program { host, received, stalled_until, .. } = program;
+    let Program { end, received, stalled_until, .. } = program;
     if received.stalled && now < *stalled_until {
         return;
     }
     received.stalled = false;
     let most = 1 + random.below(5_000) as usize;
-    host.read(|bytes| received.take(&bytes[..bytes.len().min(most)]));
+    end.read(|bytes| received.take(&bytes[..bytes.len().min(most)]));
     if random.below(400) == 0 {
-        census.count("windows closed");
+        let is_engine = end.engine().is_some();
+        census.count(if is_engine { "windows closed" } else { "windows of smoltcp closed" });
         received.stalled = true;
         *stalled_until = now + random.span(MS, MS * 200);
     }
@@ -257,19 +278,21 @@ fn write(now: Instant, program: &mut Program, random: &mut Random, census: &mut 
     }
     let end = program.received.end;
     let length = (1 + random.below(program.write_max)).min(program.total - program.sent);
+    let length = length.min(program.end.room() as u64);
+    if length == 0 {
+        program.writes_at = now + (MS * 20).max(program.interval);
+        return;
+    }
     let bytes: Vec<_> = (program.sent..program.sent + length).map(|at| byte(end, at)).collect();
     program.writes_at = now + program.interval + US;
-    if let Some(frame) = program.host.send_in_place(now, &bytes) {
+    if let Some(frame) = program.end.send_in_place(now, &bytes) {
         census.count("segments sent in place");
         program.sent += length;
         program.link.send(now, &frame);
         return;
     }
-    let count = program.host.queue(now, &bytes) as u64;
-    program.sent += count;
-    if count == 0 {
-        program.writes_at = now + (MS * 20).max(program.interval);
-    }
+    assert_eq!(program.end.queue(now, &bytes), bytes.len());
+    program.sent += length;
 }
 
 fn class(reason: Reason) -> &'static str {
@@ -283,7 +306,10 @@ fn class(reason: Reason) -> &'static str {
 
 /// Adds the counters of a connection, which start again with each snapshot.
 fn report(program: &Program, census: &mut Census) {
-    let counters = program.host.connection.counters();
+    let Some(host) = program.end.engine() else {
+        return census.add("bytes received by smoltcp", program.received.position);
+    };
+    let counters = host.connection.counters();
     for (class, count) in [
         ("bytes received", counters.bytes_received),
         ("segments predicted", counters.predicted),
