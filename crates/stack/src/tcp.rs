@@ -28,6 +28,7 @@ mod takeover;
 pub use counters::TcpCounters;
 pub(crate) use flow_table::{FlowKey, FlowTable};
 pub use socket::{AdoptedTcp, TcpReceived, TcpSocket, TcpStatus};
+pub(crate) use socket::{Attendance, SocketState};
 pub(crate) use table::TcpTable;
 pub use takeover::TakeoverError;
 

@@ -42,8 +42,10 @@ pub(super) struct Bypass {
     /// The transmit queue.
     pub(super) queue: u32,
     pub(super) hop: NextHop,
-    /// The control plane's generation when the path was found.
+    /// The control plane's generation when the path was found or lost.
     pub(super) generation: u64,
+    /// `false` after the path was lost, until the connection is handed back.
+    pub(super) has_path: bool,
     /// The sequence number of the next byte to read from the kernel's socket.
     pub(super) kernel_next: u32,
     /// The kernel's MSS clamp.
@@ -188,6 +190,9 @@ impl Bypass {
         if self.generation != shared.generation() {
             self.find_path(shared);
         }
+        if !self.has_path {
+            return Ok(());
+        }
         self.hop.used.store(true, Ordering::Relaxed);
         self.active_at = now;
         let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
@@ -234,6 +239,9 @@ impl Bypass {
         if self.generation != shared.generation() {
             self.find_path(shared);
         }
+        if !self.has_path {
+            return Ok(false);
+        }
         let needed = (self.header.segment_offset() + 60).saturating_add(length);
         let packet =
             shared.data_plane().interface.packet(u32::try_from(needed).unwrap_or(u32::MAX));
@@ -258,10 +266,11 @@ impl Bypass {
     }
 
     /// Finds the path again after routes, neighbors or addresses changed. If the path no longer
-    /// bypasses the kernel, the connection asks to be handed back.
+    /// bypasses the kernel, the connection asks to be handed back, and sends nothing until then.
     #[cold]
     pub(super) fn find_path(&mut self, shared: &SharedState) {
         self.generation = shared.generation();
+        self.has_path = false;
         let Ok(hop) = shared.tcp.next_hop(shared, self.local, self.remote) else {
             return self.connection.request_handback(Reason::Path);
         };
@@ -271,6 +280,7 @@ impl Bypass {
         }
         self.header.set_macs(MacAddress(hop.source_mac), MacAddress(hop.mac));
         self.hop = hop;
+        self.has_path = true;
     }
 }
 

@@ -38,8 +38,11 @@ impl Bypass {
     ) -> io::Result<()> {
         shared.tcp.retire(shared, &self.entry, self.flow);
         let acknowledged = restored?;
-        // Without this acknowledgment the peer sends again.
-        let _ = self.transmit_acknowledgment(shared);
+        if self.connection.owes_acknowledgment() {
+            // The kernel's socket counts everything received as acknowledged. Without this segment
+            // the peer sends again.
+            let _ = self.transmit_acknowledgment(shared);
+        }
         if self.connection.send_unacknowledged() != acknowledged {
             // The kernel's socket counts these bytes as in flight. With timestamps it measures the
             // round-trip time too: until then its retransmission timeout is 3 s.
@@ -93,20 +96,24 @@ impl Bypass {
             self.connection.send_unacknowledged().wrapping_sub(u32::from(last.is_some()));
         let pushed = self.connection.unread_length();
         self.reconnect(socket, acknowledged)?;
-        let timeout_max = socket.timeout_max();
-        if timeout_max.is_ok() {
-            // For the timer of what is in flight.
+        // For the timer of what is in flight. That of the last acknowledged byte ends at once.
+        let has_timer = self.connection.in_flight() > 0;
+        let timeout_max = if has_timer { socket.timeout_max().ok() } else { None };
+        if timeout_max.is_some() {
             socket.set_timeout_max(TIMEOUT_MAX_MS)?;
         }
         self.write_queues(socket, last)?;
-        if let Ok(timeout_max) = timeout_max {
+        if let Some(timeout_max) = timeout_max {
             socket.set_timeout_max(timeout_max)?;
         }
         // New bytes arrived meanwhile. From the end of this step on, nothing more is processed.
         self.receive_all(shared, now())?;
         self.write_unread(socket, pushed)?;
         self.write_state(socket)?;
-        socket.set_reuse_address(self.reuse)?;
+        if self.reuse != 0 {
+            // The end of repair mode has cleared it.
+            socket.set_reuse_address(self.reuse)?;
+        }
         socket.set_segment_size(0)?;
         if self.keepalive != 0 {
             socket.set_keepalive(self.keepalive)?;
@@ -115,7 +122,7 @@ impl Bypass {
     }
 
     /// Waits until the takeover is over and, for a limited time, until everything is acknowledged;
-    /// then reads all that has arrived and acknowledges it.
+    /// then reads all that has arrived. It is acknowledged after the handback.
     fn settle(
         &mut self,
         shared: &SharedState,
@@ -136,9 +143,7 @@ impl Bypass {
             }
             std::thread::sleep(StdDuration::from_micros(20));
         }
-        self.receive_all(shared, now())?;
-        self.connection.request_acknowledgment();
-        self.transmit(shared, now())
+        self.receive_all(shared, now())
     }
 
     /// Processes all frames in the rings.
@@ -209,7 +214,6 @@ impl Bypass {
             let value = timestamps.value.wrapping_add(timestamps.value & 1);
             socket.set_timestamp(value)?;
         }
-        socket.select(Queue::None)?;
         socket.end_repair()
     }
 

@@ -31,7 +31,6 @@ pub(super) const ESTABLISHED: u8 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub(super) enum Queue {
-    None = 0,
     Receive = 1,
     Send = 2,
 }
@@ -69,7 +68,9 @@ pub(super) struct Info {
     /// The longest payload of a segment, after options.
     pub(super) send_mss: u32,
     _receive_mss: u32,
-    _counts: [u32; 5],
+    /// The number of segments that are sent and not acknowledged.
+    pub(super) unacknowledged: u32,
+    _counts: [u32; 4],
     _times: [u32; 4],
     _mtu: [u32; 2],
     /// The smoothed round-trip time in microseconds.
@@ -77,7 +78,11 @@ pub(super) struct Info {
     _variation: [u32; 8],
     /// The pacing rate in bytes per second, all ones without limit.
     pub(super) pacing_rate: u64,
-    _statistics: [u64; 14],
+    _acknowledged: [u64; 3],
+    _segments: [u32; 2],
+    /// The number of bytes that were written and never sent.
+    pub(super) unsent: u32,
+    _statistics: [u32; 19],
     /// The number of segments ever received out of order.
     pub(super) out_of_order: u32,
     _send_window: u32,
@@ -213,6 +218,8 @@ impl KernelSocket<'_> {
         self.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &size)
     }
 
+    /// Starts repair mode, in which no queue is selected at first. The selection matters in repair
+    /// mode only.
     pub(super) fn start_repair(&self) -> io::Result<()> {
         self.set_tcp(TCP_REPAIR, 1_i32)
     }
@@ -362,7 +369,9 @@ mod tests {
         assert_eq!(offset_of!(Info, options), 5);
         assert_eq!(offset_of!(Info, send_mss), 16);
         assert_eq!(offset_of!(Info, round_trip_us), 68);
+        assert_eq!(offset_of!(Info, unacknowledged), 24);
         assert_eq!(offset_of!(Info, pacing_rate), 104);
+        assert_eq!(offset_of!(Info, unsent), 144);
         assert_eq!(offset_of!(Info, out_of_order), 224);
     }
 }

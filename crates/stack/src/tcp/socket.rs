@@ -1,6 +1,7 @@
 //! A TCP socket whose data bypass the kernel while its connection is taken over.
 
 mod adopted;
+mod attendance;
 mod wait;
 
 use std::fmt;
@@ -17,11 +18,12 @@ use super::bypass::Bypass;
 use super::counters::Count;
 use super::kernel_socket::KernelSocket;
 use super::now;
-use super::takeover::{self, TakeoverError};
+use super::takeover::{self, Constants, TakeoverError};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, SharedState};
 use crate::watcher::FIRST_SOCKET_TOKEN;
 pub use adopted::{AdoptedTcp, TcpStatus};
+pub(crate) use attendance::Attendance;
 use wait::Watched;
 
 /// The size of a read while the connection is the kernel's.
@@ -58,13 +60,14 @@ pub struct TcpSocket {
 
 /// The state of a socket that the stack's thread shares.
 #[derive(Debug)]
-pub(super) struct SocketState {
+pub(crate) struct SocketState {
     descriptor: Descriptor,
     readiness: Arc<Readiness>,
     /// The kernel's socket, the readiness and, while a thread may wait, the rings. `None` if the
     /// owner waits with descriptors of its own.
     epoll: Option<Epoll>,
     token: u64,
+    constants: Constants,
     inner: Mutex<Inner>,
 }
 
@@ -91,6 +94,8 @@ struct Inner {
     bypass: Option<Box<Bypass>>,
     watched: Watched,
     polled_at: Instant,
+    /// The polls of the poller that the socket belongs to.
+    attendance: Option<Arc<Attendance>>,
     last_handback: Option<Handback>,
     /// The control plane's generation in which the kernel had no route, so that a handback was not
     /// possible.
@@ -175,12 +180,14 @@ impl TcpSocket {
             bypass: None,
             watched,
             polled_at: now(),
+            attendance: None,
             last_handback: None,
             unroutable: None,
             error: None,
         };
         let (descriptor, epoll) = (Descriptor::Owned(stream), Some(epoll));
-        let state = SocketState { descriptor, readiness, epoll, token, inner: Mutex::new(inner) };
+        let (constants, inner) = (Constants::default(), Mutex::new(inner));
+        let state = SocketState { descriptor, readiness, epoll, token, constants, inner };
         let buffer = vec![0; READ].into_boxed_slice();
         Ok(Self { owner: Arc::clone(owner), state: Arc::new(state), buffer })
     }
@@ -202,13 +209,18 @@ impl TcpSocket {
             .reserve(&self.owner)
             .inspect_err(|error| self.owner.tcp.count_refusal(error))?;
         let socket = self.state.kernel();
-        let bypass = takeover::take_over(&self.owner, socket, &self.state.readiness);
+        let SocketState { descriptor, constants, readiness, .. } = &*self.state;
+        let is_owned = matches!(descriptor, Descriptor::Owned(_));
+        let bypass = takeover::take_over(&self.owner, socket, constants, is_owned, readiness);
         let bypass = bypass.inspect_err(|error| {
             self.owner.tcp.count_refusal(error);
             self.owner.tcp.release();
         })?;
         self.owner.tcp.count(Count::TakenOver, 1);
         inner.polled_at = bypass.taken_at;
+        if let Some(attendance) = &inner.attendance {
+            attendance.remove_kernel_socket();
+        }
         let bypass = inner.bypass.insert(Box::new(bypass));
         self.state.readiness.set_kernel_pending();
         self.state.watch(&self.owner)?;
@@ -438,14 +450,23 @@ impl TcpSocket {
         self.state.inner().bypass.as_ref().map(|bypass| *bypass.connection.counters())
     }
 
-    /// Returns the kernel's socket, for its addresses and options. Data must not be read from it or
-    /// written to it while the connection bypasses the kernel.
+    /// Returns the kernel's socket, for its addresses and options. It must not be connected to
+    /// another peer. Data must not be read from it or written to it while the connection bypasses
+    /// the kernel.
     #[must_use]
     pub fn kernel_socket(&self) -> &TcpStream {
         match &self.state.descriptor {
             Descriptor::Owned(stream) => stream,
             Descriptor::Adopted(_) => unreachable!("AdoptedTcp does not expose its TcpSocket"),
         }
+    }
+
+    pub(crate) fn state(&self) -> &Arc<SocketState> {
+        &self.state
+    }
+
+    pub(crate) fn owner(&self) -> &Arc<Owner> {
+        &self.owner
     }
 
     /// Returns the peer's address.
@@ -504,6 +525,9 @@ impl SocketState {
         }
         *unroutable = None;
         let Some(bypass) = inner.bypass.take() else { return Ok(()) };
+        if let Some(attendance) = &inner.attendance {
+            attendance.add_kernel_socket();
+        }
         inner.last_handback = Some(cause);
         self.unwatch(shared);
         let result = bypass.hand_back(shared, self.kernel(), reason, restored);
@@ -590,6 +614,7 @@ impl SocketState {
     ) {
         let Some(mut inner) = self.try_inner() else { return };
         let since = time - inner.polled_at;
+        let unpolled = inner.attendance.as_ref().map_or(since, |it| since.min(it.age(time)));
         let Some(bypass) = inner.bypass.as_deref_mut().filter(|_| since >= unattended) else {
             return;
         };
@@ -597,7 +622,7 @@ impl SocketState {
         let _ = bypass.poll(shared, self.kernel(), &self.readiness, time, &mut ());
         let cause = match bypass.connection.poll_action() {
             Some(Action::HandBack(reason)) => Handback::Connection(reason),
-            None if since >= self.abandoned_after(bypass, abandoned) => Handback::Abandoned,
+            None if unpolled >= self.abandoned_after(bypass, abandoned) => Handback::Abandoned,
             None => return self.signal_waiter(&inner),
         };
         self.hand_back_unasked(shared, &mut inner, cause);
@@ -610,6 +635,7 @@ fn would_block() -> io::Error {
 
 impl Drop for TcpSocket {
     fn drop(&mut self) {
+        self.state.attend(None);
         // There is no caller to report a failure to.
         let _ = self.hand_back();
     }

@@ -1,7 +1,8 @@
 //! Takeover: the kernel's connection becomes one of the engine.
 
 use std::io;
-use std::sync::Arc;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
 
 use hairpin_tcp::{Config, Connection, PreparedHeader, Rings, Route, Snapshot, Timestamps};
 use hairpin_time::{Duration, Instant};
@@ -70,6 +71,49 @@ pub(super) mod feature {
     pub(crate) const BOUND_TO_DEVICE: &str = "SO_BINDTODEVICE";
 }
 
+/// The properties of a kernel's socket that stay the same, read by the first takeover.
+#[derive(Debug, Default)]
+pub(super) struct Constants {
+    /// Set once the protocol is known to be TCP without authentication.
+    is_plain: OnceLock<()>,
+    /// The local and the remote address. An adopted descriptor may be connected again.
+    addresses: OnceLock<[SocketAddr; 2]>,
+}
+
+impl Constants {
+    fn check(&self, socket: KernelSocket<'_>) -> Result<(), TakeoverError> {
+        if self.is_plain.get().is_some() {
+            return Ok(());
+        }
+        if socket.protocol()? != libc::IPPROTO_TCP {
+            return Err(TakeoverError::Feature(feature::MPTCP));
+        }
+        if socket.has_authentication() {
+            return Err(TakeoverError::Feature(feature::AUTHENTICATION));
+        }
+        let _ = self.is_plain.set(());
+        Ok(())
+    }
+
+    fn addresses(
+        &self,
+        socket: KernelSocket<'_>,
+        is_owned: bool,
+    ) -> Result<[SocketAddr; 2], TakeoverError> {
+        if let Some(addresses) = self.addresses.get() {
+            return Ok(*addresses);
+        }
+        let reference = socket2::SockRef::from(&socket.0);
+        let [local, remote] = [reference.local_addr()?, reference.peer_addr()?]
+            .map(|address| address.as_socket().ok_or(TakeoverError::State));
+        let addresses = [local?, remote?];
+        if is_owned {
+            let _ = self.addresses.set(addresses);
+        }
+        Ok(addresses)
+    }
+}
+
 /// The state read from the kernel.
 struct KernelState {
     snapshot: Snapshot,
@@ -85,15 +129,14 @@ struct KernelState {
 pub(super) fn take_over(
     shared: &SharedState,
     socket: KernelSocket<'_>,
+    constants: &Constants,
+    is_owned: bool,
     readiness: &Arc<Readiness>,
 ) -> Result<Bypass, TakeoverError> {
-    let info = check(socket)?;
-    let reference = socket2::SockRef::from(&socket.0);
-    let [local, remote] = [reference.local_addr()?, reference.peer_addr()?]
-        .map(|address| address.as_socket().ok_or(TakeoverError::State));
-    let (local, remote) = (local?, remote?);
+    let info = check(socket, constants)?;
+    let [local, remote] = constants.addresses(socket, is_owned)?;
     // Before the path and the filter change, which is expensive.
-    is_quiet(shared, socket)?;
+    is_quiet(shared, socket, &info)?;
     let generation = shared.generation();
     let hop = shared.tcp.next_hop(shared, local, remote)?;
     let (ttl, traffic_class) = socket.ip_options(local.ip().to_canonical().is_ipv4())?;
@@ -113,7 +156,6 @@ pub(super) fn take_over(
     shared.tcp.reuse_flow(shared, key);
     let flow = add_flow(shared, &entry, key, readiness)?;
     let state = read_state(shared, socket, &info).inspect_err(|_| {
-        let _ = socket.select(Queue::None);
         let _ = socket.end_repair();
         let _ = socket.set_reuse_address(reuse);
         give_up(shared, &entry, flow);
@@ -139,6 +181,7 @@ pub(super) fn take_over(
         queue: shared.queue(flow as u32),
         hop,
         generation,
+        has_path: true,
         kernel_next: state.first_unread,
         segment_size: state.segment_size,
         keepalive,
@@ -174,7 +217,7 @@ fn create(
 
 /// Checks what is established and used; the rest of the engine's requirements follow from the
 /// segments.
-fn check(socket: KernelSocket<'_>) -> Result<Info, TakeoverError> {
+fn check(socket: KernelSocket<'_>, constants: &Constants) -> Result<Info, TakeoverError> {
     let info = socket.info()?;
     if info.state != ESTABLISHED {
         return Err(TakeoverError::State);
@@ -185,14 +228,9 @@ fn check(socket: KernelSocket<'_>) -> Result<Info, TakeoverError> {
     if info.options & OPTION_MICROSECONDS != 0 {
         return Err(TakeoverError::Feature(feature::MICROSECONDS));
     }
-    if socket.protocol()? != libc::IPPROTO_TCP {
-        return Err(TakeoverError::Feature(feature::MPTCP));
-    }
+    constants.check(socket)?;
     if socket.has_upper_layer() {
         return Err(TakeoverError::Feature(feature::UPPER_LAYER));
-    }
-    if socket.has_authentication() {
-        return Err(TakeoverError::Feature(feature::AUTHENTICATION));
     }
     if socket.bound_interface()? != 0 {
         return Err(TakeoverError::Feature(feature::BOUND_TO_DEVICE));
@@ -201,8 +239,12 @@ fn check(socket: KernelSocket<'_>) -> Result<Info, TakeoverError> {
 }
 
 /// Checks that nothing is unacknowledged, unread or queued out of order.
-fn is_quiet(shared: &SharedState, socket: KernelSocket<'_>) -> Result<(), TakeoverError> {
-    let cause = if socket.unacknowledged()? != 0 {
+fn is_quiet(
+    shared: &SharedState,
+    socket: KernelSocket<'_>,
+    info: &Info,
+) -> Result<(), TakeoverError> {
+    let cause = if info.unacknowledged != 0 || info.unsent != 0 {
         Count::Unacknowledged
     } else if socket.receive_memory()? == 0 {
         return Ok(());
@@ -250,11 +292,16 @@ fn read_state(
     socket.select(Queue::Send)?;
     let send_next = socket.sequence()?;
     socket.select(Queue::Receive)?;
-    let (receive_next, unread) = stable_receive_next(socket)?;
-    if socket.receive_memory()? != 0 && socket.info()?.out_of_order != info.out_of_order {
-        // A late segment was queued out of order, which cannot be read, and the peer may not send
-        // it again.
-        return Err(busy(shared, Count::OutOfOrder));
+    let mut receive_next = socket.sequence()?;
+    let mut unread = 0;
+    // Usually nothing was received since the number was read.
+    if socket.receive_memory()? != 0 {
+        (receive_next, unread) = stable_receive_next(socket, receive_next)?;
+        if socket.info()?.out_of_order != info.out_of_order {
+            // A late segment was queued out of order, which cannot be read, and the peer may not
+            // send it again.
+            return Err(busy(shared, Count::OutOfOrder));
+        }
     }
     let RepairWindow {
         send_window_update,
@@ -266,7 +313,6 @@ fn read_state(
     let has_timestamps = info.options & OPTION_TIMESTAMPS != 0;
     let timestamps = if has_timestamps { Some(read_clock(socket, info)?) } else { None };
     let segment_size = socket.segment_size()?;
-    socket.select(Queue::None)?;
     socket.end_repair()?;
     let options = if has_timestamps { 12 } else { 0 };
     let edge = receive_window_update.wrapping_add(receive_window);
@@ -295,10 +341,9 @@ fn read_state(
     Ok(KernelState { snapshot, first_unread, segment_size })
 }
 
-/// Returns the next number and the number of unread bytes before it, at one moment: segments on
-/// the way may still arrive at the kernel.
-fn stable_receive_next(socket: KernelSocket<'_>) -> io::Result<(u32, u32)> {
-    let mut next = socket.sequence()?;
+/// Returns the next number, `next` or a later one, and the number of unread bytes before it, at one
+/// moment: segments on the way may still arrive at the kernel.
+fn stable_receive_next(socket: KernelSocket<'_>, mut next: u32) -> io::Result<(u32, u32)> {
     loop {
         let unread = socket.unread()?;
         let again = socket.sequence()?;

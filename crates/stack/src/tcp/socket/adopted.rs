@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use hairpin_tcp::{Listener, Reason, Rings};
 
-use super::{Descriptor, Handback, Inner, SocketState, TOKENS, TcpSocket, Watched};
+use super::{Constants, Descriptor, Handback, Inner, SocketState, TOKENS, TcpSocket, Watched};
 use crate::TakeoverError;
 use crate::readiness::Readiness;
 use crate::stack::Owner;
@@ -44,6 +44,7 @@ impl AdoptedTcp {
             bypass: None,
             watched: Watched::default(),
             polled_at: now(),
+            attendance: None,
             last_handback: None,
             unroutable: None,
             error: None,
@@ -53,6 +54,7 @@ impl AdoptedTcp {
             readiness: Arc::new(Readiness::with_call(wake, fd.as_raw_fd())),
             epoll: None,
             token: TOKENS.fetch_add(1, Ordering::Relaxed),
+            constants: Constants::default(),
             inner: Mutex::new(inner),
         };
         Self(TcpSocket { owner: Arc::clone(owner), state: Arc::new(state), buffer: Box::new([]) })
