@@ -3,8 +3,11 @@
 mod handed_back;
 mod many;
 mod network;
+mod peers;
+mod poller;
 mod progress;
 mod stalls;
+mod transfers;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
