@@ -20,7 +20,8 @@
 //! Ping and pong are one spinning thread each, pinned to one core each. Nothing is asserted. On a
 //! shared machine, ratios within a round are more reliable than times.
 //!
-//! `--transitions N` prints the times of takeovers and handbacks of TCP connections.
+//! `--transitions N` prints the times of takeovers and handbacks of TCP connections, and of the
+//! kernel's calls in them alone. `--bulk N` prints the rates of bulk transfers.
 //!
 //! `--count WAY N` does N round trips from both ends on one thread and prints the result, for
 //! counting instructions:
@@ -31,6 +32,8 @@
 #![allow(clippy::expect_used, reason = "a benchmark may fail by panicking")]
 
 mod args;
+mod bulk;
+mod floor;
 mod frame;
 mod kernel_udp;
 mod minimal;
@@ -78,6 +81,10 @@ fn run(args: &BenchArgs) -> io::Result<bool> {
     }
     if let Some(count) = args.transitions {
         print!("{}", RunContext::new(args, 2)?.transitions(count)?);
+        return Ok(false);
+    }
+    if let Some(rounds) = args.bulk {
+        print!("{}", RunContext::new(args, 3)?.bulk(rounds)?);
         return Ok(false);
     }
     let cases = BenchCase::all(args);

@@ -9,6 +9,8 @@ use hairpin_testbed::{Host, MinimalSocket, Testbed};
 use hairpin_xdp::{InterfaceSettings, UmemSettings};
 
 use crate::args::{BenchArgs, Transport};
+use crate::bulk::Rates;
+use crate::floor;
 use crate::kernel_udp::KernelUdp;
 use crate::ping_loop::{Ending, PingLoop, Sample, measured_round_trips, ping_all, pong_all};
 use crate::port::Port;
@@ -160,12 +162,23 @@ impl RunContext {
             let pong_core = self.cores[0];
             let pin_pong = || drop(pin(pong_core));
             let times = tcp::transitions(&mut tcp, KernelTcp::new(pong), count, pin_pong)?;
-            for (name, times) in ["takeover", "handback"].into_iter().zip(&times) {
-                let at = |part: usize| times[(times.len() - 1) * part / 100] as f64 / 1e3;
-                text += &format!("{mode:<8} {name} p50 {:.3} p99 {:.3}\n", at(50), at(99));
-            }
+            append(&mut text, &mode.to_string(), &times);
         }
+        let [pong, ping] = connect(&self.beds[0])?.map(KernelTcp::new);
+        let (mut ping, pong_core) = (ping, self.cores[0]);
+        let pin_pong = || drop(pin(pong_core));
+        let times = tcp::between_requests(&mut ping, pong, count, pin_pong, floor::transition)?;
+        append(&mut text, "kernel's calls alone", &times);
         Ok(text)
+    }
+
+    /// Measures bulk transfers.
+    pub(crate) fn bulk(&self, rounds: u32) -> io::Result<String> {
+        let mut rates = Rates::default();
+        for _ in 0..rounds {
+            rates.add_round(&self.beds, |mode| self.settings(Some(mode)), connect)?;
+        }
+        Ok(rates.render())
     }
 
     fn count_by<P: Port + Send>(
@@ -214,6 +227,14 @@ impl RunContext {
         let (mode, umem) = (mode.unwrap_or_default(), self.umem.clone());
         let interface = InterfaceSettings { mode, umem, ..InterfaceSettings::default() };
         StackSettings { interface, ..StackSettings::default() }
+    }
+}
+
+/// Appends the times of takeovers and handbacks.
+fn append(text: &mut String, of: &str, times: &[Vec<u128>; 2]) {
+    for (name, times) in ["takeover", "handback"].into_iter().zip(times) {
+        let at = |part: usize| times[(times.len() - 1) * part / 100] as f64 / 1e3;
+        *text += &format!("{of:<20} {name} p50 {:.3} p99 {:.3}\n", at(50), at(99));
     }
 }
 

@@ -14,7 +14,7 @@ use crate::port::Port;
 /// The time limit for a takeover.
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// The time between a takeover and a handback: a handback waits for a shorter one to pass 1 ms.
-const SETTLED: Duration = Duration::from_micros(1_500);
+pub(crate) const SETTLED: Duration = Duration::from_micros(1_500);
 
 /// Connects two hosts, the first of which listens. Returns both ends in this order.
 pub(crate) fn connect([pong, ping]: &[Host; 2], to: SocketAddrV4) -> io::Result<[TcpStream; 2]> {
@@ -85,14 +85,19 @@ impl Tcp {
     ) -> io::Result<Self> {
         let stack = Stack::open(interface, settings).map_err(io::Error::other)?;
         let mut tcp = Self(stack.adopt_tcp(stream)?);
-        let until = Instant::now() + TIMEOUT;
-        loop {
-            match tcp.0.take_over() {
-                Ok(()) => return Ok(tcp),
-                Err(error) if Instant::now() > until => return Err(io::Error::other(error)),
-                // The neighbor is being resolved.
-                Err(_) => std::thread::sleep(Duration::from_millis(1)),
-            }
+        take_over(&mut tcp.0)?;
+        Ok(tcp)
+    }
+}
+
+/// Takes a connection over once its neighbor is resolved.
+pub(crate) fn take_over(socket: &mut TcpSocket) -> io::Result<()> {
+    let until = Instant::now() + TIMEOUT;
+    loop {
+        match socket.take_over() {
+            Ok(()) => return Ok(()),
+            Err(error) if Instant::now() > until => return Err(io::Error::other(error)),
+            Err(_) => std::thread::sleep(Duration::from_millis(1)),
         }
     }
 }
@@ -137,9 +142,32 @@ impl Port for Tcp {
 /// answers at the other end. Returns the times of both, sorted, in nanoseconds.
 pub(crate) fn transitions(
     tcp: &mut Tcp,
+    peer: KernelTcp,
+    count: u32,
+    pin: impl Fn() + Send,
+) -> io::Result<[Vec<u128>; 2]> {
+    between_requests(tcp, peer, count, pin, |tcp| {
+        let start = Instant::now();
+        // Right after an answer the connection is quiet.
+        tcp.0.take_over().map_err(io::Error::other)?;
+        let taken = Instant::now();
+        while taken.elapsed() < SETTLED {
+            request(tcp)?;
+        }
+        let end = Instant::now();
+        tcp.0.hand_back()?;
+        Ok([(taken - start).as_nanos(), end.elapsed().as_nanos()])
+    })
+}
+
+/// Does something `count` times, after a request that the kernel answers at the other end. Returns
+/// the two times of each, sorted.
+pub(crate) fn between_requests<P: Port>(
+    port: &mut P,
     mut peer: KernelTcp,
     count: u32,
     pin: impl Fn() + Send,
+    mut act: impl FnMut(&mut P) -> io::Result<[u128; 2]>,
 ) -> io::Result<[Vec<u128>; 2]> {
     let stopped = AtomicBool::new(false);
     let mut times = [Vec::new(), Vec::new()];
@@ -153,18 +181,9 @@ pub(crate) fn transitions(
             io::Result::Ok(())
         });
         let measured = (0..count).try_for_each(|_| {
-            request(tcp)?;
-            let start = Instant::now();
-            // Right after an answer the connection is quiet.
-            tcp.0.take_over().map_err(io::Error::other)?;
-            let taken = Instant::now();
-            while taken.elapsed() < SETTLED {
-                request(tcp)?;
-            }
-            let end = Instant::now();
-            tcp.0.hand_back()?;
-            times[1].push(end.elapsed().as_nanos());
-            times[0].push((taken - start).as_nanos());
+            request(port)?;
+            let found = act(port)?;
+            times.iter_mut().zip(found).for_each(|(times, time)| times.push(time));
             io::Result::Ok(())
         });
         stopped.store(true, Ordering::Relaxed);
@@ -176,10 +195,10 @@ pub(crate) fn transitions(
 }
 
 /// Sends a message and waits for the answer.
-fn request(tcp: &mut Tcp) -> io::Result<()> {
-    tcp.send(0)?;
+fn request(port: &mut impl Port) -> io::Result<()> {
+    port.send(0)?;
     let until = Instant::now() + TIMEOUT;
-    while tcp.receive()?.is_none() {
+    while port.receive()?.is_none() {
         if Instant::now() > until {
             return Err(ErrorKind::TimedOut.into());
         }
