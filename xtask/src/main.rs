@@ -15,6 +15,7 @@
 //! | `header` | generates the C header |
 //! | `install` | installs the C and C++ library |
 //! | `interop` | runs programs of others with and without `hairpin run` |
+//! | `packetdrill` | runs packet scripts of the kernel against the TCP engine |
 //! | `no_std` | links the L0 and L1 crates without std |
 //! | `reference` | writes the reference of counters from the code |
 //! | `rule_mutants` | breaks CME's rules one at a time; the named test must fail |
@@ -31,6 +32,7 @@ mod header;
 mod install;
 mod interop;
 mod no_std;
+mod packetdrill;
 mod quick;
 mod reference;
 mod rule_mutants;
@@ -75,6 +77,8 @@ enum Command {
     Install(install::Arguments),
     /// Run programs of others with and without `hairpin run`: Python's tests, iperf3, socat, ncat
     Interop,
+    /// Run packetdrill's scripts for the kernel against the TCP engine (needs PACKETDRILL_DIR)
+    Packetdrill,
     /// Link the L0 and L1 crates into a program without std
     NoStd,
     /// Write docs/reference/counters.md from the counters' doc comments
@@ -100,6 +104,7 @@ fn main() -> ExitCode {
         Command::Header(arguments) => header::run(&workspace, &arguments),
         Command::Install(arguments) => install::run(&workspace, &arguments),
         Command::Interop => interop::run(&workspace),
+        Command::Packetdrill => packetdrill::run(&workspace),
         Command::NoStd => no_std::run(&workspace),
         Command::Reference => reference::run(&workspace),
         Command::Sim(arguments) => sim::run(&workspace, &arguments),
