@@ -305,14 +305,8 @@ fn build(root: &Path) -> Result<[PathBuf; 6]> {
             programs[*bench as usize] = artifact.executable.map(PathBuf::from);
         }
     }
-    let [
-        Some(hot_path),
-        Some(markets),
-        Some(handler),
-        Some(turn),
-        Some(c_turn),
-        Some(echo),
-    ] = programs
+    let [Some(hot_path), Some(markets), Some(handler), Some(turn), Some(c_turn), Some(echo)] =
+        programs
     else {
         bail!("cannot count: cargo did not build every benchmark");
     };

@@ -91,6 +91,8 @@ pub struct Connection {
     reordering_at: Option<Instant>,
     closed_at: Option<Instant>,
     bulk_at: Option<Instant>,
+    /// The time since which less is in flight than in a bulk transfer.
+    bulk_paused_at: Option<Instant>,
     challenge_at: Instant,
     // Constant.
     send_capacity: u32,
@@ -171,6 +173,7 @@ impl Connection {
             reordering_at: None,
             closed_at: None,
             bulk_at: None,
+            bulk_paused_at: None,
             challenge_at: Instant::ZERO,
             send_capacity: rings.send.len() as u32,
             receive_capacity: rings.receive.len() as u32,

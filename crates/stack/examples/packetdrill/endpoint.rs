@@ -162,7 +162,7 @@ impl Endpoint {
         Some(count)
     }
 
-    /// Reads received bytes. Returns their number, and `None` if there are none.
+    /// Reads received bytes. Returns their number, and `None` if nothing was received.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> Option<usize> {
         let State::Established(it) = &mut self.state else { return None };
         let rings = Rings { send: &mut it.send, receive: &mut it.receive };

@@ -10,6 +10,8 @@ const CLOSED: Duration = Duration::from_millis(5);
 /// The bytes in flight, and their time, that make a bulk transfer.
 const BULK_BYTES: usize = 64 << 10;
 const BULK: Duration = Duration::from_millis(100);
+/// The longest pause in a bulk transfer: a burst of acknowledgments may leave less in flight.
+const BULK_PAUSE: Duration = Duration::from_millis(10);
 /// Timeouts in a row after which the kernel continues.
 const TIMEOUTS_MAX: u32 = 2;
 
@@ -49,7 +51,7 @@ impl Connection {
         if take_expired(&mut self.closed_at, now) {
             self.hand_back(Reason::ClosedWindow);
         }
-        if take_expired(&mut self.bulk_at, now) {
+        if take_expired(&mut self.bulk_at, now) && !self.take_bulk_pause(now) {
             self.hand_back(Reason::Bulk);
         }
     }
@@ -120,10 +122,18 @@ impl Connection {
     #[inline]
     pub(super) fn update_bulk(&mut self, now: Instant) {
         if self.in_flight() < BULK_BYTES || !self.config.hands_back_bulk {
-            self.bulk_at = None;
-        } else if self.bulk_at.is_none() {
+            if self.bulk_at.is_some() && self.bulk_paused_at.is_none() {
+                self.bulk_paused_at = Some(now);
+            }
+        } else if self.take_bulk_pause(now) || self.bulk_at.is_none() {
             self.bulk_at = Some(now + BULK);
         }
+    }
+
+    /// Ends a pause of a bulk transfer. Returns `true` if it was long.
+    #[inline]
+    fn take_bulk_pause(&mut self, now: Instant) -> bool {
+        self.bulk_paused_at.take().is_some_and(|since| now - since > BULK_PAUSE)
     }
 
     #[inline]

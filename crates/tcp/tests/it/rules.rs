@@ -261,6 +261,32 @@ fn closed_window_hands_back_after_5_ms() {
 }
 
 #[test]
+fn bulk_transfer_hands_back_after_100_ms_in_spite_of_short_pauses() {
+    let shape = Shape { ring: 1 << 18, ..Shape::USUAL };
+    // Every acknowledgment leaves nothing in flight; a pause of 20 ms starts the time again.
+    for (pause, is_handed_back) in [(MS * 4, true), (MS * 20, false)] {
+        let [mut a, mut b] = pair(&shape);
+        let mut now = START;
+        let end = START + MS * 400;
+        while now < end && a.connection.poll_action().is_none() {
+            a.queue(now, &[1; 100_000]);
+            for frame in all(&mut a, now) {
+                let _ = b.handle(now, &frame, &mut ());
+            }
+            b.read(<[u8]>::len);
+            for frame in all(&mut b, now) {
+                let _ = a.handle(now, &frame, &mut ());
+            }
+            now += pause;
+            a.connection.handle_timeout(now);
+            b.connection.handle_timeout(now);
+        }
+        let expected = is_handed_back.then_some(Action::HandBack(Reason::Bulk));
+        assert_eq!(a.connection.poll_action(), expected);
+    }
+}
+
+#[test]
 fn acknowledgment_of_unsent_data_is_challenged() {
     let [mut a, mut b] = pair(&Shape::USUAL);
     let frame = a.send_in_place(START, b"data").unwrap();

@@ -126,7 +126,7 @@ impl SmoltcpHost {
         self.frames.arrived.push_back(buffer);
     }
 
-    /// Passes the next frame to send to `send`. Returns `false` if there is none.
+    /// Passes the next frame to send to `send`. Returns `false` if nothing is due.
     pub(crate) fn transmit(&mut self, send: impl FnOnce(&[u8])) -> bool {
         let Some(frame) = self.frames.sent.pop_front() else { return false };
         send(&frame);
