@@ -75,10 +75,10 @@ enum Command {
     Header(header::Arguments),
     /// Build and install the C and C++ library: headers, hairpin.pc and CMake package too
     Install(install::Arguments),
-    /// Run programs of others with and without `hairpin run`: Python's tests, iperf3, socat, ncat
-    Interop,
     /// Run packetdrill's scripts for the kernel against the TCP engine (needs PACKETDRILL_DIR)
     Packetdrill,
+    /// Run programs of others between two hosts with and without `hairpin run`, and compare
+    Interop(interop::Arguments),
     /// Link the L0 and L1 crates into a program without std
     NoStd,
     /// Write docs/reference/counters.md from the counters' doc comments
@@ -103,8 +103,8 @@ fn main() -> ExitCode {
         Command::Fuzz(arguments) => fuzz::run(&workspace, &arguments),
         Command::Header(arguments) => header::run(&workspace, &arguments),
         Command::Install(arguments) => install::run(&workspace, &arguments),
-        Command::Interop => interop::run(&workspace),
         Command::Packetdrill => packetdrill::run(&workspace),
+        Command::Interop(arguments) => interop::run(&workspace, &arguments),
         Command::NoStd => no_std::run(&workspace),
         Command::Reference => reference::run(&workspace),
         Command::Sim(arguments) => sim::run(&workspace, &arguments),

@@ -86,7 +86,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("testbed", Tools, &["host"], Documented),
     rule("examples", Tools,
         &["time", "host", "mapped", "reactor", "feed-handler", "order-entry", "sdk"], Forbidden),
-    rule("xtask", Tools, &["sbe"], Forbidden),
+    rule("xtask", Tools, &["sbe", "testbed"], Forbidden),
 ];
 
 /// The crates that `exchange` never links, not even in its tests: the exchange is a second,

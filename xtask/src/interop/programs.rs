@@ -1,0 +1,48 @@
+//! The programs.
+//!
+//! | module | programs |
+//! |---|---|
+//! | `sockperf` | sockperf over UDP and TCP |
+//! | `streams` | iperf3, socat, ncat, memcached, OpenSSL |
+//! | `redis` | redis-server and redis-benchmark |
+//! | `web` | nginx, wrk, haproxy, curl |
+//! | `postgres` | PostgreSQL and pgbench |
+//! | `python` | Python's own tests |
+//! | `libuv` | libuv's own tests |
+//! | `detection` | programs that cannot be accelerated |
+
+mod detection;
+mod libuv;
+mod postgres;
+mod python;
+mod redis;
+mod sockperf;
+mod streams;
+mod web;
+
+use anyhow::Result;
+
+use super::Settings;
+
+/// Runs the selected cases. Returns the number of failures.
+pub(super) fn check(settings: &Settings, is_selected: impl Fn(&str) -> bool) -> Result<usize> {
+    let cases = [
+        redis::cases(),
+        web::cases(),
+        streams::tcp(),
+        postgres::cases(),
+        sockperf::tcp(),
+        sockperf::udp(),
+        streams::udp(),
+    ];
+    let mut failures = 0;
+    for case in cases.into_iter().flatten().filter(|case| is_selected(&case.name)) {
+        failures += case.check(settings);
+    }
+    if is_selected("detection") {
+        failures += detection::check(settings);
+    }
+    failures += libuv::check(settings, &is_selected)?;
+    failures += python::check(settings, &is_selected);
+    Ok(failures)
+}

@@ -1,0 +1,119 @@
+//! Python's own tests, on localhost and with the tests' servers on the accelerated interface.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use crate::interop::process::Process;
+use crate::interop::trial::{Accelerated, Trial};
+use crate::interop::{Settings, Side, print_line};
+
+/// Debian's `libpython3.11-testsuite`.
+const MODULES: [&str; 6] =
+    ["test_socket", "test_selectors", "test_epoll", "test_asyncio", "test_ssl", "test_subprocess"];
+const LIMIT: Duration = Duration::from_secs(900);
+
+/// Runs a module of tests with its servers on an address. Tests of VSOCK depend on the hypervisor.
+const RUN: &str = "
+import sys
+from test.support import socket_helper
+host = sys.argv.pop(1)
+socket_helper.HOST = socket_helper.HOSTv4 = host
+socket_helper.bind_port.__defaults__ = (host,)
+from test import libregrtest
+libregrtest.main()
+";
+
+type Outcomes = BTreeMap<String, String>;
+
+/// Runs all modules on both addresses. Returns the number of failures.
+pub(in crate::interop) fn check(settings: &Settings, is_selected: impl Fn(&str) -> bool) -> usize {
+    let mut failures = 0;
+    for module in MODULES {
+        for place in ["localhost", "own address"] {
+            let name = format!("python3 {module}, {place}");
+            if is_selected(&name) {
+                let (is_passed, line) = match compare(settings, module, place) {
+                    Ok(compared) => compared,
+                    Err(error) => (false, format!("FAILED: {error:#}")),
+                };
+                print_line(&name, "both", &line);
+                failures += usize::from(!is_passed);
+            }
+        }
+    }
+    failures
+}
+
+fn passes(outcome: &str) -> bool {
+    outcome.ends_with("ok")
+}
+
+fn compare(settings: &Settings, module: &str, place: &str) -> Result<(bool, String)> {
+    let kernel = run(settings, Accelerated::NONE, module, place, &[])?;
+    let both = run(settings, Accelerated::EACH[2], module, place, &[])?;
+    let passed: Vec<&String> =
+        kernel.iter().filter(|(_, outcome)| passes(outcome)).map(|(name, _)| name).collect();
+    ensure!(!passed.is_empty(), "no test of {module} passes on the kernel");
+    let is_ok = |outcomes: &Outcomes, name: &str| outcomes.get(name).is_some_and(|it| passes(it));
+    let mut failed: Vec<&String> =
+        passed.iter().filter(|name| !is_ok(&both, name)).copied().collect();
+    // A test that depends on the load of the machine passes alone.
+    let mut repeated = Vec::new();
+    if !failed.is_empty() {
+        let names: Vec<&str> = failed.iter().filter_map(|name| method(name)).collect();
+        // The line of a test with a description names no method: then all are repeated.
+        let names = if names.len() == failed.len() { names } else { Vec::new() };
+        let again = run(settings, Accelerated::EACH[2], module, place, &names)?;
+        let (passed_then, failed_again) = failed.iter().partition(|name| is_ok(&again, name));
+        (repeated, failed) = (passed_then, failed_again);
+    }
+    let accelerated = both.values().filter(|outcome| passes(outcome)).count();
+    let mut line = format!("{} tests pass on the kernel, {accelerated} accelerated", passed.len());
+    if !repeated.is_empty() {
+        line += &format!("; passed when repeated alone: {repeated:?}");
+    }
+    if failed.is_empty() {
+        Ok((true, line))
+    } else {
+        Ok((false, format!("{line}; FAILED: {failed:#?}")))
+    }
+}
+
+/// Returns the method's name: tests are printed as `method (module.Class.method)`.
+fn method(name: &str) -> Option<&str> {
+    name.split_once(" (").map(|(method, _)| method)
+}
+
+/// Runs a module, or some of its tests. Returns the outcome of each test.
+fn run(
+    settings: &Settings,
+    accelerated: Accelerated,
+    module: &str,
+    place: &str,
+    only: &[&str],
+) -> Result<Outcomes> {
+    let trial = Trial::new(&settings.hairpin, accelerated, 1, &[])?;
+    let address = if place == "localhost" {
+        place.to_owned()
+    } else {
+        trial.address(Side::Server).to_string()
+    };
+    let mut program = vec!["/usr/bin/python3", "-c", RUN, &address, "-v", "-i", "*VSOCK*"];
+    for name in only {
+        program.extend(["-m", name]);
+    }
+    program.push(module);
+    let mut command = trial.command(Side::Server, &program);
+    // Some tests compare what a child prints on standard error.
+    command.env("HAIRPIN_LOG", "off");
+    let process = Process::start(&trial.hosts()[0], command)?;
+    let output = process.wait_any(LIMIT)?;
+    let text = output.out + &output.error;
+    let outcomes = text.lines().filter_map(|line| line.split_once(" ... "));
+    let outcomes: Outcomes =
+        outcomes.map(|(name, outcome)| (name.to_owned(), outcome.trim().to_owned())).collect();
+    ensure!(!outcomes.is_empty(), "no test has run: {text}");
+    Ok(outcomes)
+}
