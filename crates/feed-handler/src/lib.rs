@@ -25,13 +25,14 @@
 //! | [`FeedHandlers`] | several channels on one [`FeedEngine`]: sockets, capture, custom source |
 //! | [`FeedThreads`] | channels on named, pinned threads |
 //! | [`config`] | CME's config.xml, and TOML for conflated channels |
+//! | [`CaptureGroups`] | the groups of a capture, detected or known |
 //! | [`DefinitionCache`] | instrument definitions that survive a restart |
 //! | [`ReplayClient`] | CME's TCP replay |
 //! | [`CacheWarmer`] | synthetic packets that keep an idle path warm |
 //!
 //! | file | contents |
 //! |---|---|
-//! | `addresses.rs` | the feed addresses of a channel |
+//! | `addresses.rs`, `capture_groups.rs` | the addresses of a channel, and those in a capture |
 //! | `feed_handler.rs` | one channel, and the socket set it runs on |
 //! | `multicast_sockets.rs` | multicast: all sockets of a channel |
 //! | `feed_socket.rs`, `line_socket.rs` | multicast: one side of a feed, and its socket |
@@ -101,6 +102,7 @@
 
 mod addresses;
 mod cache_warmer;
+mod capture_groups;
 mod channel_input;
 mod channel_replay;
 pub mod config;
@@ -124,6 +126,7 @@ mod unread_sockets;
 
 pub use addresses::{Addresses, Group, Lines, Multicast, TcpLines};
 pub use cache_warmer::CacheWarmer;
+pub use capture_groups::CaptureGroups;
 pub use definition_cache::{CacheError, DefinitionCache};
 pub use engine::{
     Arrival, CaptureEngine, CaptureSource, CapturedPacket, EngineError, FeedEngine, LineAddress,

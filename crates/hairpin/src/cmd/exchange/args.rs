@@ -240,7 +240,7 @@ impl ExchangeArgs {
     /// Those of the file system, with the path.
     pub(crate) fn write_detected(
         &self,
-        groups: &crate::cmd::feed::group_map::GroupMap,
+        groups: &hairpin_feed_handler::CaptureGroups,
         interface: Ipv4Addr,
     ) -> Result<()> {
         self.write_addresses(&Addresses::Multicast(groups.multicast(interface)))

@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &ExchangeArgs, path: &Path) -> Result<ExitCode> {
     let interface = interface_address(&arguments.interface)?;
     let named = || path.display().to_string();
     if arguments.wants_config() {
-        let groups = crate::cmd::feed::group_map::GroupMap::detect(capture::open(path)?);
+        let groups = hairpin_feed_handler::CaptureGroups::detect(capture::open(path)?);
         arguments.write_detected(&groups.with_context(named)?, interface)?;
     }
     let input = capture::open(path).with_context(named)?;

@@ -9,12 +9,11 @@ use clap::ArgGroup;
 use hairpin_endpoint::capture::{RecorderSettings, Speed};
 use hairpin_feed_handler::config::{ChannelConfig, Config, ConfigError};
 use hairpin_feed_handler::{
-    Addresses, Feed, FeedLine, Filter, Multicast, OrderBooks, Text, Timestamping,
+    Addresses, CaptureGroups, Feed, FeedLine, Filter, Multicast, OrderBooks, Text, Timestamping,
 };
 use hairpin_reactor::Wait;
 use hairpin_time::Duration;
 
-use super::group_map::GroupMap;
 use super::statistics;
 use crate::cmd::decode::Format;
 use crate::harness::args::parse_wait;
@@ -293,7 +292,7 @@ impl FeedArgs {
     ///
     /// # Errors
     /// One line with the file and the cause.
-    pub(super) fn groups(&self) -> Result<Option<GroupMap>, String> {
+    pub(super) fn groups(&self) -> Result<Option<CaptureGroups>, String> {
         let Some(channel) = self.channel()? else { return Ok(None) };
         let addresses = self.addresses(&channel, Ipv4Addr::UNSPECIFIED)?;
         addresses.check().map_err(|error| format!("channel {}: {error}", channel.id))?;
@@ -314,10 +313,10 @@ impl FeedArgs {
 }
 
 /// Returns which group carries which feed; none for a channel over TCP.
-pub(super) fn groups_of(addresses: &Addresses) -> Option<GroupMap> {
+pub(super) fn groups_of(addresses: &Addresses) -> Option<CaptureGroups> {
     let Addresses::Multicast(feeds) = addresses else { return None };
     let each = Feed::ALL.into_iter().flat_map(|feed| FeedLine::ALL.map(|side| (feed, side)));
-    Some(GroupMap::new(each.filter_map(|(feed, side)| {
+    Some(CaptureGroups::new(each.filter_map(|(feed, side)| {
         let group = feeds.group(feed, side)?;
         Some((SocketAddr::V4(group.address), feed, side))
     })))

@@ -3,7 +3,8 @@
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-use super::group_map::GroupMap;
+use hairpin_feed_handler::CaptureGroups;
+
 use crate::cmd::decode::capture;
 
 /// The part of a pipe that is read, before anything is printed, to detect its groups: seconds of a
@@ -15,17 +16,20 @@ const LOOKED_AT: u64 = 32 << 20;
 ///
 /// # Errors
 /// If it cannot be read or is not a capture, or if it does not contain exactly one channel.
-pub(super) fn open(path: &Path, groups: Option<GroupMap>) -> io::Result<(GroupMap, Box<dyn Read>)> {
+pub(super) fn open(
+    path: &Path,
+    groups: Option<CaptureGroups>,
+) -> io::Result<(CaptureGroups, Box<dyn Read>)> {
     let mut input = capture::open(path)?;
     if let Some(groups) = groups {
         return Ok((groups, input));
     }
     if !is_pipe(path)? {
-        return Ok((GroupMap::detect(input)?, capture::open(path)?));
+        return Ok((CaptureGroups::detect(input)?, capture::open(path)?));
     }
     let mut first = Vec::new();
     (&mut input).take(LOOKED_AT).read_to_end(&mut first)?;
-    let groups = GroupMap::detect(&first[..])?;
+    let groups = CaptureGroups::detect(&first[..])?;
     Ok((groups, Box::new(Cursor::new(first).chain(input))))
 }
 

@@ -3,12 +3,11 @@
 use std::io::{self, Read, Write};
 
 use hairpin_endpoint::capture::{CaptureReader, Frame, Payload, Speed, Step};
-use hairpin_feed_handler::{Channel, Input};
+use hairpin_feed_handler::{CaptureGroups, Channel, Input};
 use hairpin_host::Clock;
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 use super::counters::ChannelCounters;
-use super::group_map::GroupMap;
 use super::printer::Printer;
 use super::statistics::Traffic;
 use crate::cmd::decode::capture::{Captured, Links};
@@ -23,7 +22,7 @@ pub(super) struct CaptureReplay<'a, O, E> {
     pub(super) channel: Channel,
     pub(super) figures: ChannelCounters,
     pub(super) printer: Printer<'a, O, E>,
-    pub(super) groups: GroupMap,
+    pub(super) groups: CaptureGroups,
     pub(super) clock: Clock,
     /// When it ends by itself, on this host's clock.
     pub(super) until: Option<Instant>,

@@ -9,7 +9,7 @@
 //! replaces all lines.
 //!
 //! A config.xml maps groups to feeds and sides; without one, those of a capture are detected by
-//! reading it once before (see [`group_map`]). How the channel joins depends on the available
+//! reading it once before (see [`CaptureGroups`]). How the channel joins depends on the available
 //! feeds: with definitions and snapshots; with snapshots alone; or, for a capture of the
 //! incremental feed alone, with empty books. In such books, entries for levels from before the
 //! beginning of the capture are not errors; their number is printed.
@@ -25,7 +25,6 @@ mod callback_lines;
 mod capture_input;
 mod capture_replay;
 mod counters;
-pub(crate) mod group_map;
 mod live_channel;
 mod message_filter;
 mod printer;
@@ -41,7 +40,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use hairpin_endpoint::InterfaceTimestamping;
 use hairpin_endpoint::capture::Speed;
 use hairpin_feed_handler::{
-    Channel, Feed, FeedLines, Feeds, Filter, LateJoin, OrderBooks, Replay as Refill, Settings,
+    CaptureGroups, Channel, Filter, OrderBooks, Replay as Refill, Settings,
 };
 use hairpin_host::{Clock, interface_address};
 use hairpin_time::Duration;
@@ -55,15 +54,9 @@ use crate::harness::signals::Signals;
 use args::{Timestamps, groups_of};
 use capture_replay::CaptureReplay;
 use counters::ChannelCounters;
-use group_map::GroupMap;
 use live_channel::LiveChannel;
 use printer::Printer;
 use statistics::Traffic;
-
-/// Room for every instrument of the largest CME channel; about 25 MB.
-const MOST_INSTRUMENTS: usize = 1 << 15;
-/// A capture may have long runs that are queued until a snapshot arrives.
-const QUEUE_BYTES: usize = 64 << 20;
 
 /// Runs the command. Exit status 0 if every packet was understood, 1 after any error.
 ///
@@ -130,14 +123,14 @@ struct PrintOptions<'a> {
 /// if nothing can be written.
 fn feed(
     (path, speed, duration): (&Path, Speed, Option<Duration>),
-    groups: Option<GroupMap>,
+    groups: Option<CaptureGroups>,
     options: PrintOptions<'_>,
     counts: &mut DecodeCounts,
     (out, err): (impl Write, impl Write),
     stop_requested: &dyn Fn() -> bool,
 ) -> io::Result<()> {
     let (groups, input) = capture_input::open(path, groups)?;
-    let settings = settings(&groups, options.orders);
+    let settings = groups.settings(options.orders);
     let channel = Channel::new_with_filter(settings, options.filter.clone());
     let title = format!("feed --pcap {}", path.display());
     let clock = Clock::from_kernel();
@@ -174,7 +167,7 @@ fn live(
         [interface, other].into_iter().try_for_each(check_hardware_timestamps)?;
     }
     arguments.transport.check_feed(&addresses)?;
-    let mut settings = settings(&groups_of(&addresses).unwrap_or_default(), options.orders);
+    let mut settings = groups_of(&addresses).unwrap_or_default().settings(options.orders);
     settings.late_join = live_channel::late_join(&addresses, settings.late_join);
     settings.silence = Settings::default().silence;
     settings.replay = arguments.replay.then(Refill::default);
@@ -218,35 +211,6 @@ fn missing_timestamps(interface: &str, state: InterfaceTimestamping) -> Option<S
     }
     (!state.receive_enabled)
         .then(|| format!("they are off; enable them by hwstamp_ctl -i {interface} -r 1"))
-}
-
-/// Returns the settings of a channel that joins with the available feeds.
-fn settings(groups: &GroupMap, order_books: OrderBooks) -> Settings {
-    let [incremental, definitions, prices, orders] =
-        [Feed::Incremental, Feed::Instrument, Feed::Snapshot, Feed::SnapshotOrders]
-            .map(|feed| groups.has(feed));
-    // The loop of order books may carry price books too. Without them, a book is not in sync.
-    let snapshots = prices || orders;
-    let late_join = match (definitions, snapshots) {
-        (true, true) => LateJoin::InstrumentsAndBooks,
-        (true, false) if !incremental => LateJoin::InstrumentsAndBooks,
-        (false, true) => LateJoin::Books,
-        _ => LateJoin::Nothing,
-    };
-    Settings {
-        late_join,
-        max_instruments: MOST_INSTRUMENTS,
-        queue_bytes: QUEUE_BYTES,
-        // A recording begins and ends at any time, and may contain pauses.
-        silence: Duration::ZERO,
-        order_books,
-        order_snapshots: if orders { Feed::SnapshotOrders } else { Feed::Snapshot },
-        feeds: Feeds {
-            snapshot: FeedLines::new(prices || !orders, prices || !orders),
-            ..Feeds::ALL
-        },
-        ..Settings::default()
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use hairpin_cme_codecs::mdp3::{
     AdminHeartbeat12, MDEntryTypeBook, MDIncrementalRefreshBook46, MDUpdateAction,
     MatchEventIndicator, Price9,
 };
-use hairpin_feed_handler::{FeedLine, Input};
+use hairpin_feed_handler::{Feed, FeedLine, Input};
 use hairpin_time::{Instant, Now, Utc};
 use pcap_file::pcap::{PcapPacket, PcapWriter};
 use proptest::prelude::*;
@@ -276,7 +276,7 @@ fn prints_outcome_of_replay() {
 /// available.
 fn live_settings() -> Settings {
     let group = "239.1.1.1:1".parse().unwrap();
-    settings(&GroupMap::new([(group, Feed::Incremental, FeedLine::A)]), OrderBooks::None)
+    CaptureGroups::new([(group, Feed::Incremental, FeedLine::A)]).settings(OrderBooks::None)
 }
 
 proptest! {

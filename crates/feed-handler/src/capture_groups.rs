@@ -1,27 +1,36 @@
-//! The map from destinations to the feeds and sides that they carry.
+//! The groups of a capture, and the feeds and sides that they carry.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr};
 
 use hairpin_cme_codecs::mdp3;
-use hairpin_feed_handler::{Feed, FeedLine, Group, Lines, Multicast};
+use hairpin_endpoint::capture::{CaptureReader, Payload};
 use hairpin_sbe::MessageHeader;
+use hairpin_time::Duration;
 
-use crate::cmd::decode::capture::{self, Payload};
+use crate::{
+    Feed, FeedLine, FeedLines, Feeds, Group, LateJoin, Lines, Multicast, OrderBooks, Settings,
+};
 
 /// The packets of a group that are compared with another's to detect whether both are one feed:
 /// minutes of a busy channel.
 const COMPARED: usize = 1 << 16;
 
-/// Destinations of datagrams, and what they carry. If the groups are known, as from a config.xml,
-/// create one with [`GroupMap::new`].
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct GroupMap(Vec<(SocketAddr, Feed, FeedLine)>);
+/// Room for every instrument of the largest CME channel; about 25 MB.
+const INSTRUMENTS_MAX: usize = 1 << 15;
+/// A capture may have long runs that are queued until a snapshot arrives.
+const QUEUE_BYTES: usize = 64 << 20;
 
-impl GroupMap {
+/// Destinations of datagrams in a capture, and the feeds and sides that they carry. If the groups
+/// are known, as from a config.xml, create them with [`CaptureGroups::new`].
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct CaptureGroups(Vec<(SocketAddr, Feed, FeedLine)>);
+
+impl CaptureGroups {
     /// Creates a map of known groups.
-    pub(crate) fn new(groups: impl IntoIterator<Item = (SocketAddr, Feed, FeedLine)>) -> Self {
+    #[must_use]
+    pub fn new(groups: impl IntoIterator<Item = (SocketAddr, Feed, FeedLine)>) -> Self {
         let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_by_key(|&(group, feed, side)| (feed as u8, side as u8, group));
         Self(groups)
@@ -36,12 +45,18 @@ impl GroupMap {
     ///
     /// # Errors
     /// If the file is not a capture, has no such group, or has several channels.
-    pub(crate) fn detect(input: impl Read) -> io::Result<Self> {
+    pub fn detect(input: impl Read) -> io::Result<Self> {
         let mut seen = Vec::<Seen>::new();
         let mut places = HashMap::<SocketAddr, usize>::new();
         let mut wrong = None;
-        let end = capture::read(input, |packet| {
-            match packet.payload {
+        let mut reader = CaptureReader::new(input)?;
+        let end = loop {
+            let frame = match reader.next_frame() {
+                Ok(Some(frame)) => frame,
+                Ok(None) => break None,
+                Err(error) => break Some(error.to_string()),
+            };
+            match frame.payload() {
                 Ok(Payload::Datagram { destination: to, bytes, .. }) => {
                     if let Some(first) = First::parse(bytes) {
                         let place = *places.entry(to).or_insert_with(|| {
@@ -52,10 +67,9 @@ impl GroupMap {
                     }
                 }
                 Ok(_) => {}
-                Err(what) => wrong = wrong.take().or(Some(what)),
+                Err(error) => wrong = wrong.take().or_else(|| Some(error.to_string())),
             }
-            Ok(())
-        })?;
+        };
         let groups = Self::from_seen(&seen).map_err(|what| match wrong.or(end) {
             // It may explain why there is nothing.
             Some(why) if seen.is_empty() => format!("{what}: {why}"),
@@ -93,7 +107,8 @@ impl GroupMap {
 
     /// Returns the addresses of each feed for a receiver on the host and interface with this
     /// address. IPv6 groups are left out.
-    pub(crate) fn multicast(&self, interface: Ipv4Addr) -> Multicast {
+    #[must_use]
+    pub fn multicast(&self, interface: Ipv4Addr) -> Multicast {
         let group = |feed, side| {
             let found = self.0.iter().find(|&&(_, of, on)| (of, on) == (feed, side));
             found.and_then(|(group, ..)| match group {
@@ -113,15 +128,47 @@ impl GroupMap {
         }
     }
 
+    /// Returns the settings of a channel that joins with the feeds of these groups.
+    #[must_use]
+    pub fn settings(&self, order_books: OrderBooks) -> Settings {
+        let [incremental, definitions, prices, orders] =
+            [Feed::Incremental, Feed::Instrument, Feed::Snapshot, Feed::SnapshotOrders]
+                .map(|feed| self.has(feed));
+        // The loop of order books may carry price books too. Without them, a book is not in sync.
+        let snapshots = prices || orders;
+        let late_join = match (definitions, snapshots) {
+            (true, true) => LateJoin::InstrumentsAndBooks,
+            (true, false) if !incremental => LateJoin::InstrumentsAndBooks,
+            (false, true) => LateJoin::Books,
+            _ => LateJoin::Nothing,
+        };
+        Settings {
+            late_join,
+            max_instruments: INSTRUMENTS_MAX,
+            queue_bytes: QUEUE_BYTES,
+            // A recording begins and ends at any time, and may contain pauses.
+            silence: Duration::ZERO,
+            order_books,
+            order_snapshots: if orders { Feed::SnapshotOrders } else { Feed::Snapshot },
+            feeds: Feeds {
+                snapshot: FeedLines::new(prices || !orders, prices || !orders),
+                ..Feeds::ALL
+            },
+            ..Settings::default()
+        }
+    }
+
     /// Returns what a destination carries. A channel has at most eight groups: a scan finds that of
     /// the incremental feed faster than a search in order.
     #[inline]
-    pub(crate) fn find(&self, group: SocketAddr) -> Option<(Feed, FeedLine)> {
+    #[must_use]
+    pub fn find(&self, group: SocketAddr) -> Option<(Feed, FeedLine)> {
         self.0.iter().find(|(other, ..)| *other == group).map(|&(_, feed, side)| (feed, side))
     }
 
     /// Returns `true` if any group carries `feed`.
-    pub(crate) fn has(&self, feed: Feed) -> bool {
+    #[must_use]
+    pub fn has(&self, feed: Feed) -> bool {
         self.0.iter().any(|&(_, other, _)| other == feed)
     }
 }
@@ -220,14 +267,14 @@ mod tests {
 
     #[test]
     fn feeds_follow_from_templates_and_sides_from_equal_packets() {
-        let groups = GroupMap::from_seen(&[
+        let groups = CaptureGroups::from_seen(&[
             seen(1, &[(7, 70, 54), (8, 80, 46), (9, 90, 12)]),
             seen(2, &[(1, 10, 54), (2, 20, 63)]),
             seen(3, &[(1, 30, 52), (1, 40, 53)]),
             seen(4, &[(8, 80, 46), (10, 100, 12)]),
             seen(5, &[(1, 50, 56)]),
         ]);
-        let expected = GroupMap::new([
+        let expected = CaptureGroups::new([
             (group(1), Feed::Incremental, FeedLine::A),
             (group(4), Feed::Incremental, FeedLine::B),
             (group(2), Feed::Instrument, FeedLine::A),
@@ -239,11 +286,11 @@ mod tests {
 
     #[test]
     fn equal_numbers_of_different_packets_are_two_channels() {
-        let error =
-            GroupMap::from_seen(&[seen(1, &[(7, 70, 46)]), seen(2, &[(7, 71, 46)])]).unwrap_err();
+        let error = CaptureGroups::from_seen(&[seen(1, &[(7, 70, 46)]), seen(2, &[(7, 71, 46)])])
+            .unwrap_err();
         assert!(error.starts_with("more than one channel: the incremental feed"), "{error}");
         assert!(error.contains("239.1.1.1:1, 239.1.1.1:2"), "{error}");
-        let sides = GroupMap::from_seen(&[seen(1, &[(7, 70, 46)]), seen(2, &[(8, 80, 46)])]);
+        let sides = CaptureGroups::from_seen(&[seen(1, &[(7, 70, 46)]), seen(2, &[(8, 80, 46)])]);
         assert!(sides.is_ok());
     }
 
@@ -257,6 +304,6 @@ mod tests {
             assert!(First::parse(&other).is_none(), "{at}");
         }
         assert!((0..heartbeat.len()).all(|length| First::parse(&heartbeat[..length]).is_none()));
-        assert!(GroupMap::from_seen(&[]).is_err());
+        assert!(CaptureGroups::from_seen(&[]).is_err());
     }
 }
