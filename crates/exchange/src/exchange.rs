@@ -22,8 +22,8 @@ use hairpin_time::{Instant, Now};
 
 use crate::{
     Action, ConnectionId, Designation, EventPacket, EventPart, FaultTally, Feed, FeedFaults,
-    Gateway, GatewayCounters, GatewaySettings, Listener, Pace, Publication, ReplayCounters,
-    ReplaySettings, SessionState, SimulatedMarket, Tick,
+    Gateway, GatewayCounters, GatewaySettings, Listener, Market, NewOrder, OrderId, Owner, Pace,
+    Publication, ReplayCounters, ReplaySettings, SessionState, SimulatedMarket, Tick, TimeInForce,
 };
 use acceptor::{Accepted, Acceptor};
 use connections::Connections;
@@ -310,6 +310,56 @@ impl Exchange {
         for id in self.connections.slots() {
             self.gateway.terminate(now, id, listener);
         }
+    }
+
+    /// Fills a resting order completely: the background flow trades against all better orders of
+    /// its side, then against the order. Returns `false` if there is no such order.
+    ///
+    /// # Errors
+    /// Errors of the network.
+    pub fn fill(
+        &mut self,
+        now: Now,
+        order: OrderId,
+        listener: &mut impl Listener,
+    ) -> io::Result<bool> {
+        let mut fills = false;
+        while let Some(&resting) = self.market.order(order) {
+            let aggressor = NewOrder {
+                instrument: resting.instrument,
+                side: resting.side.opposite(),
+                price: resting.price,
+                quantity: resting.remaining,
+                time_in_force: TimeInForce::FillAndKill,
+                owner: Owner::BACKGROUND,
+                ..NewOrder::default()
+            };
+            if self.market.submit(now, &aggressor).is_err() {
+                break;
+            }
+            fills = true;
+            self.send_events(now, listener)?;
+            self.gateway.handle_fills(now, &mut self.market, listener);
+        }
+        Ok(fills)
+    }
+
+    /// Closes every connection without Terminate, as a failed network does.
+    ///
+    /// # Errors
+    /// Errors of the reactor.
+    pub fn disconnect(
+        &mut self,
+        reactor: &mut Reactor,
+        listener: &mut impl Listener,
+    ) -> io::Result<()> {
+        for id in self.connections.slots() {
+            if self.connections.connection_mut(id).is_some() {
+                self.gateway.handle_closed(id, listener);
+                self.connections.drop(id, reactor)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns `true` if a connection is open, or is closed on this side but not yet on the peer's.

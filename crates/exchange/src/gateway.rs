@@ -188,6 +188,8 @@ pub struct Gateway {
     /// Set when quotes have left the market and their sessions are not notified yet.
     has_lost_quotes: bool,
     faults: Option<Box<Faults>>,
+    /// The number of orders to reject, for tests.
+    orders_to_reject: u32,
     counters: GatewayCounters,
 }
 
@@ -242,6 +244,7 @@ impl Gateway {
             has_lost_sessions: false,
             has_lost_quotes: false,
             faults: faults.map(|faults| Box::new(Faults::new(faults))),
+            orders_to_reject: 0,
             counters: GatewayCounters::default(),
         }
     }
@@ -483,6 +486,12 @@ impl Gateway {
             .map_or(SessionState::Closed, |connection| connection.session.state)
     }
 
+    /// Rejects the next order that a client sends, as a full matching engine does. Further calls
+    /// reject further orders.
+    pub fn reject_next_order(&mut self) {
+        self.orders_to_reject += 1;
+    }
+
     /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> &GatewayCounters {
@@ -530,6 +539,7 @@ impl Gateway {
             rules: &self.rules,
             faults: &mut self.faults,
             listener,
+            orders_to_reject: &mut self.orders_to_reject,
             displaced: &mut displaced,
             has_orphans: &mut self.has_orphans,
         };

@@ -37,6 +37,8 @@ pub(super) struct FrameHandler<'a, L> {
     pub(super) rules: &'a Rules,
     pub(super) faults: &'a mut Option<Box<Faults>>,
     pub(super) listener: &'a mut L,
+    /// The number of orders to reject, for tests.
+    pub(super) orders_to_reject: &'a mut u32,
     /// A connection that this one has displaced.
     pub(super) displaced: &'a mut Option<u32>,
     /// Set if other connections have to end too.

@@ -77,6 +77,10 @@ impl<L: Listener> FrameHandler<'_, L> {
         order: &ClientOrder,
         market: &mut impl Market,
     ) -> Result<(OrderId, Price), RejectCause> {
+        if *self.orders_to_reject > 0 {
+            *self.orders_to_reject -= 1;
+            return Err(OrderReason::Rejected.into());
+        }
         let (new, trigger) =
             check::check_order(order, &self.parties(account), market, self.today())?;
         let self_match = self.self_match(account, order.request.party_details_list_req_id);
