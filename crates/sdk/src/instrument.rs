@@ -15,6 +15,12 @@ pub struct Instrument<'a> {
 }
 
 impl<'a> Instrument<'a> {
+    /// Creates an instrument from a copied definition, or without one.
+    #[must_use]
+    pub const fn new(security_id: SecurityId, definition: Option<&'a Definition>) -> Self {
+        Self { security_id, definition }
+    }
+
     /// Returns SecurityID (48).
     #[must_use]
     pub const fn security_id(&self) -> SecurityId {
