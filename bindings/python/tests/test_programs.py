@@ -1,0 +1,57 @@
+"""The three programs of the guide, run against `hairpin exchange`."""
+
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import PROGRAMS, ROOT, TIMEOUT, interrupt
+
+
+def test_best_prices_prints_each_book_with_quantities(venue, run_program):
+    folder = venue("--traders", "0")
+    program = run_program(PROGRAMS / "best_prices.py", folder)
+    # Five books come into sync; the others are ticks.
+    for _ in range(50):
+        line = program.stdout.readline()
+        match = re.fullmatch(r"HP00\d (\d+) x ([\d.]+) \| (\d+) x ([\d.]+)\n", line)
+        assert match, line
+        assert float(match[2]) < float(match[4])
+
+
+def test_buyer_resumes_the_session_in_its_journal(venue, run_program):
+    folder = venue()
+    ids = set()
+    for _ in range(2):
+        output, errors = run_program(PROGRAMS / "buyer.py", folder).communicate(timeout=TIMEOUT)
+        pattern = r"(\S+) buy 1 HP001 @ 900: working, OrderID \d+\n"
+        match = re.fullmatch(pattern, output)
+        assert match and not errors, output + errors
+        ids.add(match[1])
+    assert len(ids) == 2
+
+
+def test_quoter_logs_off_on_ctrl_c(venue, run_program):
+    folder = venue("--interval-us", "2000")
+    program = run_program(PROGRAMS / "quoter.py", folder)
+    time.sleep(3)
+    interrupt(program)
+    _, errors = program.communicate(timeout=TIMEOUT)
+    # Python's status and traceback for Ctrl-C.
+    assert errors.splitlines()[-1] == "KeyboardInterrupt", errors
+    assert "not sent" not in errors and "SendError" not in errors
+    # A new session would begin at 1; the resumed one has sent an order and a cancel per tick.
+    output = subprocess.run(
+        [sys.executable, PROGRAMS / "buyer.py"], cwd=folder, capture_output=True, timeout=TIMEOUT
+    )
+    assert b"working" in output.stdout, output
+
+
+@pytest.mark.parametrize("name, limit", [("best_prices", 8), ("buyer", 12), ("quoter", 16)])
+def test_programs_are_as_short_as_the_guide_states(name, limit):
+    text = (PROGRAMS / f"{name}.py").read_text()
+    code = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    assert len(code) <= limit
+    guide = (ROOT / "docs" / "guide" / "programs.md").read_text()
+    assert text.partition("\n")[2].rstrip() in guide, f"the guide differs from {name}.py"

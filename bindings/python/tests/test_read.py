@@ -1,0 +1,206 @@
+"""`hairpin.read`: the same values as `hairpin feed --format json`."""
+
+import gc
+import json
+import os
+import pathlib
+import resource
+import subprocess
+from decimal import Decimal
+
+import hairpin
+import numpy
+import pyarrow
+import pytest
+from conftest import ROOT
+
+UNDEFINED = 2**63 - 1
+
+
+@pytest.fixture(scope="module")
+def capture(command, tmp_path_factory):
+    path = tmp_path_factory.mktemp("capture") / "feed.pcapng"
+    subprocess.run([command, "generate", path, "--megabytes", "8"], check=True)
+    return path
+
+
+def records(command, capture, name, option):
+    line = [command, "feed", "--pcap", capture, option, "--format", "json"]
+    output = subprocess.run(line, check=True, capture_output=True, text=True).stdout
+    lines = (json.loads(line) for line in output.splitlines() if f'"name":"{name}"' in line)
+    return [(line["packet_seq"], line["fields"]) for line in lines]
+
+
+def mantissa(price):
+    return UNDEFINED if price is None else int(Decimal(price).scaleb(9))
+
+
+def test_trades_are_those_of_feed(command, capture):
+    trades = hairpin.read(capture, "trades")
+    expected = records(command, capture, "Trade", "--callbacks")
+    assert trades.rows == len(expected) > 1_000
+    sides = {"Buy(1)": b"B", "Sell(2)": b"A", None: b"N"}
+    actions = {"New(0)": b"T", "Change(1)": b"M", "Delete(2)": b"C"}
+    for name, values in [
+        ("sequence", [sequence for sequence, _ in expected]),
+        ("instrument_id", [trade["SecurityID"] for _, trade in expected]),
+        ("price", [mantissa(trade["Px"]) for _, trade in expected]),
+        ("size", [trade["Size"] for _, trade in expected]),
+        ("side", [sides[trade["AggressorSide"]] for _, trade in expected]),
+        ("action", [actions[trade["Action"]] for _, trade in expected]),
+        ("ts_event", [trade["TransactTime"] for _, trade in expected]),
+    ]:
+        assert trades[name].tolist() == values, name
+
+
+def test_best_prices_are_those_of_feed(command, capture):
+    book = hairpin.read(capture, "mbp-1")
+    names = ["bid_px_00", "bid_sz_00", "bid_ct_00", "ask_px_00", "ask_sz_00", "ask_ct_00"]
+    rows = zip(book["sequence"], book["instrument_id"], *(book[name] for name in names))
+    changes = [row for row, action in zip(rows, book["action"]) if action != b"T"]
+    last, position = {}, 0
+    for sequence, top in records(command, capture, "TopOfBook", "--books"):
+        instrument, values = top["SecurityID"], []
+        for side in ("Bid", "Ask"):
+            values.append(mantissa(top[f"{side}Px"]))
+            values += [top[f"{side}{what}"] or 0 for what in ("Size", "Orders")]
+        row = (sequence, instrument, *values)
+        if position < len(changes) and changes[position] == row:
+            position += 1
+        else:
+            # Levels below the best have changed, or nothing has in sum.
+            assert last.get(instrument, values) == values
+        last[instrument] = values
+    assert position == len(changes) > 1_000
+    trades = hairpin.read(capture, "trades")
+    assert book["price"][book["action"] == b"T"].tolist() == trades["price"].tolist()
+
+
+def test_columns_have_the_names_and_types_of_dbn(capture):
+    # https://databento.com/docs/schemas-and-data-formats: Mbp1Msg and TradeMsg of version 3.
+    header = {
+        "ts_recv": "<u8",
+        "ts_event": "<u8",
+        "rtype": "|u1",
+        "publisher_id": "<u2",
+        "instrument_id": "<u4",
+        "action": "|S1",
+        "side": "|S1",
+        "depth": "|u1",
+        "price": "<i8",
+        "size": "<u4",
+        "flags": "|u1",
+        "ts_in_delta": "<i4",
+        "sequence": "<u4",
+    }
+    levels = {
+        "bid_px_00": "<i8",
+        "ask_px_00": "<i8",
+        "bid_sz_00": "<u4",
+        "ask_sz_00": "<u4",
+        "bid_ct_00": "<u4",
+        "ask_ct_00": "<u4",
+    }
+    for schema, expected in [("trades", header), ("mbp-1", header | levels)]:
+        columns = hairpin.read(capture, schema)
+        assert {name: array.dtype.str for name, array in columns.items()} == expected
+        assert set(columns["publisher_id"]) == {1}
+        assert (columns["ts_recv"] > columns["ts_event"] - 1_000_000_000).all()
+
+
+def test_arrays_share_the_memory_of_the_columns(capture):
+    columns = hairpin.read(capture, "mbp-1")
+    array = columns["ask_px_00"]
+    assert not array.flags.owndata and not array.flags.writeable and array.flags.c_contiguous
+    assert columns["ask_px_00"] is array
+    address = array.ctypes.data
+    again = numpy.asarray(memoryview(columns._buffers["ask_px_00"]))
+    assert again.ctypes.data == address
+    spread = (columns["ask_px_00"] - columns["bid_px_00"]) / 1e9
+    assert numpy.median(spread) > 0
+    before = array.copy()
+    del columns, again
+    gc.collect()
+    assert (array == before).all(), "the array keeps its memory"
+    with pytest.raises(ValueError):
+        array[0] = 1
+
+
+def test_parts_have_the_rows_of_the_whole(capture):
+    whole = hairpin.read(capture, "mbp-1")
+    for rows in (1_000, 4_321, whole.rows, whole.rows + 1):
+        parts = list(hairpin.read(capture, "mbp-1", rows=rows))
+        assert all(part.rows == rows for part in parts[:-1]) and 0 < parts[-1].rows <= rows
+        for name in whole:
+            joined = numpy.concatenate([part[name] for part in parts])
+            assert (joined == whole[name]).all(), name
+
+
+def test_parts_need_little_memory(command, tmp_path):
+    path = tmp_path / "long.pcapng"
+    subprocess.run([command, "generate", path, "--megabytes", "60"], check=True)
+
+    def rows_and_peak():
+        rows = sum(part.rows for part in hairpin.read(path, "mbp-1", rows=1_000))
+        return rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    count, first = rows_and_peak()
+    _, second = rows_and_peak()
+    assert count > 50_000
+    # The whole would be 90 bytes per row, and the second pass adds nothing.
+    assert second - first < 2_000, "kilobytes"
+
+
+def test_arrow_tables_share_the_memory(capture):
+    columns = hairpin.read(capture, "trades")
+    table = columns.to_arrow()
+    assert table.num_rows == columns.rows and table.column_names == list(columns)
+    assert table["price"].type == pyarrow.int64() and table["size"].type == pyarrow.uint32()
+    assert table["price"].to_pylist() == columns["price"].tolist()
+    assert table["side"].to_pylist() == columns["side"].tolist()
+    address = table["price"].chunk(0).buffers()[1].address
+    assert address == columns["price"].ctypes.data
+
+
+def test_bad_captures_are_errors(capture, tmp_path):
+    with pytest.raises(ValueError, match="there is no schema 'mbp-7': 'mbp-1' or 'trades'"):
+        hairpin.read(capture, "mbp-7")
+    with pytest.raises(ValueError, match="at least 1"):
+        hairpin.read(capture, "trades", rows=0)
+    with pytest.raises(hairpin.Error, match="^cannot read .*none.pcap: No such file"):
+        hairpin.read(tmp_path / "none.pcap", "trades")
+    text = tmp_path / "text.pcap"
+    text.write_text("no capture")
+    with pytest.raises(hairpin.Error, match="^cannot read .*text.pcap: "):
+        hairpin.read(text, "trades")
+    # All complete packets come before the error.
+    cut = tmp_path / "cut.pcapng"
+    cut.write_bytes(capture.read_bytes()[:4_000_001])
+    rows = 0
+    with pytest.raises(hairpin.Error, match="^cannot read .*cut.pcapng: .*ends"):
+        for part in hairpin.read(cut, "mbp-1", rows=100):
+            rows += part.rows
+    assert rows > 1_000
+    with pytest.raises(hairpin.Error, match="ends"):
+        hairpin.read(cut, "mbp-1")
+
+
+def test_real_captures_have_the_values_of_feed(command):
+    """CME's packets: those in HAIRPIN_DATA, otherwise next to the workspace, if they are there."""
+    given = os.environ.get("HAIRPIN_DATA")
+    folder = (pathlib.Path(given) if given else ROOT.parent / "shared") / "captures" / "mdp3"
+    paths = sorted(folder.rglob("*.pcap"))
+    assert paths or "HAIRPIN_DATA_REQUIRED" not in os.environ
+    print(f"{len(paths)} captures in {folder}")
+    for path in paths:
+        line = [command, "feed", "--pcap", path, "--callbacks"]
+        feed = subprocess.run(line, capture_output=True, text=True)
+        if "no market data over UDP" in feed.stderr:
+            with pytest.raises(hairpin.Error, match="no market data over UDP"):
+                hairpin.read(path, "trades")
+            continue
+        trades = hairpin.read(path, "trades")
+        expected = records(command, path, "Trade", "--callbacks")
+        assert trades.rows == len(expected), path
+        assert trades["price"].tolist() == [mantissa(trade["Px"]) for _, trade in expected]
+        assert trades["size"].tolist() == [trade["Size"] for _, trade in expected]
