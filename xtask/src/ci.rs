@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::shell::{cargo, run as shell};
 use crate::workspace::Workspace;
-use crate::{deny, fuzz, header, no_std, test, tidy};
+use crate::{deny, fuzz, header, no_std, python, test, tidy};
 
 type Step = (&'static str, fn(&Workspace) -> Result<()>);
 
@@ -22,12 +22,13 @@ const STEPS: &[Step] = &[
     ("deny", deny::run),
     ("fuzz", fuzz::run_ci),
     ("release build", release_build),
+    ("python wheel", python::build),
 ];
 
 /// Runs the steps, stops at the first that fails, and runs the tests last.
 ///
 /// The time of each step is printed after the step, and again at the end. The last line is the sum
-/// of the tests.
+/// of the tests, with those of the Python package.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut times = Vec::new();
     for (name, step) in STEPS {

@@ -17,6 +17,7 @@
 //! | `interop` | runs programs of others with and without `hairpin run` |
 //! | `packetdrill` | runs packet scripts of the kernel against the TCP engine |
 //! | `no_std` | links the L0 and L1 crates without std |
+//! | `python` | builds the Python package and runs its tests |
 //! | `reference` | writes the reference of counters from the code |
 //! | `rule_mutants` | breaks CME's rules one at a time; the named test must fail |
 //! | `sim` | runs simulations over many seeds, or against mutants |
@@ -33,6 +34,7 @@ mod install;
 mod interop;
 mod no_std;
 mod packetdrill;
+mod python;
 mod quick;
 mod reference;
 mod rule_mutants;
@@ -81,6 +83,8 @@ enum Command {
     Interop(interop::Arguments),
     /// Link the L0 and L1 crates into a program without std
     NoStd,
+    /// Build the Python package, and run its tests in a fresh environment
+    Python,
     /// Write docs/reference/counters.md from the counters' doc comments
     Reference,
     /// Run a simulation over many seeds
@@ -106,6 +110,7 @@ fn main() -> ExitCode {
         Command::Packetdrill => packetdrill::run(&workspace),
         Command::Interop(arguments) => interop::run(&workspace, &arguments),
         Command::NoStd => no_std::run(&workspace),
+        Command::Python => python::run(&workspace),
         Command::Reference => reference::run(&workspace),
         Command::Sim(arguments) => sim::run(&workspace, &arguments),
         Command::RuleMutants(arguments) => rule_mutants::run(&workspace, &arguments),

@@ -25,7 +25,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     shell(&mut cargo(&workspace.root, lint.chain(["--", "-D", "warnings"])))?;
     let members = workspace.members.iter().filter(|member| changed.contains(&*member.name));
     let has_library = members.flat_map(|member| &member.targets).any(|target| target.is_lib());
-    test::run_selected(workspace, &Selection { packages: &packages, has_library })
+    test::run_selected(
+        workspace,
+        &Selection { packages: &packages, has_library, has_python: false },
+    )
 }
 
 /// Returns the packages with a file that the last commit changed, or that is not committed.

@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::python;
 use crate::shell::cargo;
 use crate::workspace::Workspace;
 use counts::TestCounts;
@@ -40,10 +41,13 @@ pub(crate) struct Selection<'a> {
     pub(crate) packages: &'a [&'a str],
     /// `true` if one of the packages is a library. Otherwise cargo rejects `--doc`.
     pub(crate) has_library: bool,
+    /// `true` to run the tests of the Python package, which is built before.
+    pub(crate) has_python: bool,
 }
 
 /// Every package of the workspace.
-const WORKSPACE: Selection<'_> = Selection { packages: &["--workspace"], has_library: true };
+const WORKSPACE: Selection<'_> =
+    Selection { packages: &["--workspace"], has_library: true, has_python: false };
 
 /// Runs every test of the workspace. The last line printed is the sum over all test programs.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
@@ -57,9 +61,10 @@ pub(crate) fn run_selected(workspace: &Workspace, selection: &Selection<'_>) -> 
     report.conclude()
 }
 
-/// Runs every test of the workspace and leaves the printing of the sum to the caller.
+/// Runs every test of the workspace and those of the built Python package, and leaves the printing
+/// of the sum to the caller.
 pub(crate) fn report(workspace: &Workspace) -> Result<Report> {
-    Report::new(workspace, &WORKSPACE)
+    Report::new(workspace, &Selection { has_python: true, ..WORKSPACE })
 }
 
 /// The results of a run of tests.
@@ -96,6 +101,11 @@ impl Report {
         if selection.has_library {
             side_by_side
                 .push_back(("doc tests".to_owned(), report.doc_tests(workspace, selection)));
+        }
+        if selection.has_python {
+            let mut command = python::tests(workspace)?;
+            set_data(&mut command, report.data.as_deref());
+            side_by_side.push_back(("python".to_owned(), command));
         }
         for program in schedule::slowest_first(&built.programs) {
             let Shares { side_by_side: shared, alone: exclusive } = schedule::divide(&program.name);
