@@ -1,7 +1,7 @@
 //! `cargo xtask python`: builds the wheel of `bindings/python` and runs its tests.
 //!
-//! The tests run on the installed wheel in a fresh virtual environment without a compiler. Everything
-//! is in `target/python`.
+//! The tests run on the installed wheel in a fresh virtual environment without a compiler.
+//! Everything is in `target/python`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

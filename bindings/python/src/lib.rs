@@ -1,8 +1,8 @@
 //! The Python package `hairpin`: the crate `hairpin` for CPython 3.11 and newer.
 //!
 //! Each callback of a strategy becomes a call of a Python method. The interpreter is attached only
-//! for these calls, and only for methods that the strategy overrides; otherwise other threads of the
-//! program run. The arguments of a callback are views that become invalid when it returns.
+//! for these calls, and only for methods that the strategy overrides; otherwise other threads of
+//! the program run. The arguments of a callback are views that become invalid when it returns.
 //!
 //! | file | contents |
 //! |---|---|

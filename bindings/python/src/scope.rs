@@ -1,8 +1,8 @@
 //! References that Python objects hold while a callback runs.
 //!
 //! A callback's arguments borrow from the loop. Python may keep the objects that stand for them, in
-//! an attribute for example, or pass them to another thread. So each object holds a [`Scope`], which
-//! checks both before every access.
+//! an attribute for example, or pass them to another thread. So each object holds a [`Scope`],
+//! which checks both before every access.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -30,6 +30,16 @@ enum Callback {
     OrderMessage,
 }
 
+impl Callback {
+    /// Returns `true` if it reports on orders or on the session.
+    const fn is_report(self) -> bool {
+        matches!(
+            self,
+            Self::NotReady | Self::Order | Self::Fill | Self::Problem | Self::OrderMessage
+        )
+    }
+}
+
 const NAMES: [&str; 13] = [
     "on_ready",
     "on_not_ready",
@@ -93,7 +103,7 @@ impl PyStrategy {
         invoke: impl FnOnce(Python<'_>, &Py<PyAny>, &Py<Context>) -> PyResult<Py<PyAny>>,
     ) {
         let Some(method) = &self.methods[callback as usize] else { return };
-        if self.is_over {
+        if self.is_over || self.exception.is_some() && !callback.is_report() {
             return;
         }
         let outcome = Python::try_attach(|py| {
@@ -121,16 +131,21 @@ impl PyStrategy {
         self.call(callback, ctx, |py, method, context| method.call1(py, (argument, context)));
     }
 
-    /// Records an exception that ends the run. Callbacks continue after Ctrl-C, while the session
-    /// logs off, but not after another exception or a second Ctrl-C.
+    /// Records an exception that ends the run. After Ctrl-C, the reports on orders are still
+    /// delivered while the session logs off; a later exception is the cause of the first.
     pub(crate) fn fail(&mut self, exception: PyErr) {
         Python::attach(|py| {
             let is_interrupt = exception.is_instance_of::<PyKeyboardInterrupt>(py);
-            let before = self.exception.replace(exception);
-            self.is_interrupted_twice = is_interrupt && before.is_some();
-            self.is_over = !is_interrupt || before.is_some();
-            if let (Some(last), Some(before)) = (&self.exception, before) {
-                last.set_cause(py, Some(before));
+            match &self.exception {
+                None => {
+                    self.is_over = !is_interrupt;
+                    self.exception = Some(exception);
+                }
+                Some(_) if is_interrupt => self.is_interrupted_twice = true,
+                Some(first) => {
+                    self.is_over = true;
+                    first.set_cause(py, Some(exception));
+                }
             }
         });
     }

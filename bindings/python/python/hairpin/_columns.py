@@ -47,7 +47,7 @@ class Columns(Mapping[str, Any]):
 
     def to_arrow(self) -> Any:
         """Returns a `pyarrow.Table` on the same memory. Needs pyarrow."""
-        import pyarrow
+        import pyarrow  # type: ignore[import-untyped]
 
         types = {
             "c": pyarrow.binary(1),

@@ -8,6 +8,35 @@ from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, final
 
 from ._strategy import Strategy
 
+__all__ = [
+    "Book",
+    "BookEvent",
+    "CancelOrder",
+    "CaptureReader",
+    "Column",
+    "Context",
+    "Exchange",
+    "Feed",
+    "Fill",
+    "Instrument",
+    "Level",
+    "MarketMessage",
+    "MassCancel",
+    "NewOrder",
+    "Order",
+    "OrderEvent",
+    "OrderMessage",
+    "Price",
+    "ReplaceOrder",
+    "Runner",
+    "Session",
+    "Statistic",
+    "Status",
+    "StopHandle",
+    "TradeEvent",
+    "Trader",
+]
+
 _T = TypeVar("_T")
 _Path = str | PathLike[str]
 _Side = Literal["buy", "sell"]
