@@ -21,6 +21,7 @@
 //!   remains after a process ends.
 //! - [`SharedCounterPage`]: a page of named counters shared by a parent process and its children.
 //! - [`Arena`]: bytes that several processes map, each at its own address.
+//! - [`StateFile`]: state that a process writes and a [`StateReader`] reads, also after its death.
 //!
 //! Counter pages of both kinds have the same layout. Start with `journal.rs`.
 //!
@@ -36,6 +37,7 @@
 //! | `shared_counter_page.rs` | counters shared with child processes |
 //! | `value_page.rs`, `page_layout.rs`, `metric.rs` | a page; its bytes; its values |
 //! | `arena.rs`, `mapping.rs` | shared bytes; memory files and mappings |
+//! | `state_file.rs` | slots of words and bytes that outlive their writer |
 //!
 //! ```
 //! use hairpin_mapped::{SharedCounterPage, Journal};
@@ -65,6 +67,7 @@ mod page_layout;
 mod shared_counter_page;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod single_step;
+mod state_file;
 mod storage;
 mod value_page;
 
@@ -80,4 +83,5 @@ pub use memory_storage::MemoryStorage;
 pub use metric::{Kind, Metric, NAME_MAX, Unit};
 pub use page_layout::{PAGE_VERSION, PageError, TITLE_MAX, VALUES_MAX};
 pub use shared_counter_page::{SharedCounterPage, Slot};
+pub use state_file::{StateFile, StateReader, StateSlot};
 pub use storage::Storage;
