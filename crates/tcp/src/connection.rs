@@ -14,7 +14,7 @@ use crate::rtt::Rtt;
 use crate::scoreboard::Scoreboard;
 use crate::segment::TIMESTAMPS;
 use crate::sequence::{distance, is_before, later};
-use crate::{Config, Counters, Reason, Snapshot, SnapshotError, Timestamps};
+use crate::{Config, Counters, Numbers, Reason, Snapshot, SnapshotError, Timestamps};
 
 /// The receiver of a connection's data.
 pub trait Listener {
@@ -224,6 +224,23 @@ impl Connection {
                 Timestamps { value, floor: clock.last, recent: clock.recent }
             }),
             round_trip: self.rtt.smoothed(),
+        }
+    }
+
+    /// Returns the numbers that change with each segment.
+    #[must_use]
+    #[inline]
+    pub fn numbers(&self) -> Numbers {
+        Numbers {
+            send_unacknowledged: self.send_unacknowledged,
+            send_next: self.send_next,
+            send_end: self.send_end,
+            send_edge: self.send_unacknowledged.wrapping_add(self.send_window),
+            send_window_max: self.send_window_max,
+            send_window_update: self.window_update.0,
+            receive_next: self.receive_next,
+            receive_edge: self.receive_edge,
+            unread: self.unread,
         }
     }
 

@@ -97,4 +97,4 @@ pub use counters::Counters;
 pub use header::{PreparedHeader, Route};
 pub use reason::Reason;
 pub use ring::Rings;
-pub use snapshot::{Snapshot, SnapshotError, Timestamps};
+pub use snapshot::{Numbers, Snapshot, SnapshotError, Timestamps};

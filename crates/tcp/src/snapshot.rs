@@ -38,6 +38,31 @@ pub struct Snapshot {
     pub round_trip: Option<Duration>,
 }
 
+/// The numbers of a connection that change with each segment, for another process to continue it.
+///
+/// Windows are right edges, so that each number is valid together with older values of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbers {
+    /// SND.UNA.
+    pub send_unacknowledged: u32,
+    /// SND.NXT.
+    pub send_next: u32,
+    /// The end of the bytes queued to be sent.
+    pub send_end: u32,
+    /// SND.UNA + SND.WND.
+    pub send_edge: u32,
+    /// The largest window that the peer has advertised.
+    pub send_window_max: u32,
+    /// SND.WL1.
+    pub send_window_update: u32,
+    /// RCV.NXT.
+    pub receive_next: u32,
+    /// RCV.NXT + RCV.WND.
+    pub receive_edge: u32,
+    /// The number of bytes received in order and not read.
+    pub unread: u32,
+}
+
 /// The timestamps of a connection. The clock has milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timestamps {
