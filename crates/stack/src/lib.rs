@@ -13,6 +13,7 @@
 //! - [`RawFrames`]: whole frames of one EtherType, of a stack or of a dedicated interface.
 //! - [`TcpSocket`]: an established connection, taken over from the kernel and handed back to the
 //!   same descriptor ([`Stack::adopt_tcp`]).
+//! - [`start_keeper`]: a process that ends the connections of a program that was killed.
 //! - [`Poller`]: polls many sockets with one call.
 //!
 //! The kernel keeps routes, neighbors, addresses and group members. A watcher thread follows their
@@ -145,6 +146,9 @@ pub use poller::Poller;
 pub use raw_frames::RawFrames;
 pub use settings::{SocketOptions, StackSettings};
 pub use stack::Stack;
-pub use tcp::{AdoptedTcp, TakeoverError, TcpCounters, TcpReceived, TcpSocket, TcpStatus};
+pub use tcp::{
+    AdoptedTcp, KeeperClient, TakeoverError, TcpCounters, TcpReceived, TcpSocket, TcpStatus,
+    start_keeper,
+};
 pub use udp_injector::{IpFields, UdpInjector};
 pub use udp_socket::{Meta, Received, UdpSocket};

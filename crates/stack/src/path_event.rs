@@ -34,6 +34,8 @@ pub enum PathEvent {
         /// `true` on a veth.
         veth: bool,
     },
+    /// The keeper has ended: TCP connections are handed back and stay with the kernel.
+    KeeperLost,
     /// The interface is down; nothing is sent or received.
     Down,
     /// The interface is up again.
@@ -94,7 +96,7 @@ impl PathEvent {
     /// Returns `true` for a fallback to the kernel.
     #[must_use]
     pub fn is_fallback(&self) -> bool {
-        matches!(self, Self::RxFallback { .. } | Self::TxFallback { .. })
+        matches!(self, Self::RxFallback { .. } | Self::TxFallback { .. } | Self::KeeperLost)
     }
 }
 
@@ -118,6 +120,7 @@ impl fmt::Display for PathEvent {
                      switch off {switches}, or use native mode"
                 )
             }
+            Self::KeeperLost => f.write_str("the keeper has ended: TCP continues with the kernel"),
             Self::Down => f.write_str("the interface is down"),
             Self::Up => f.write_str("the interface is up"),
             Self::Removed => f.write_str("the interface was removed"),

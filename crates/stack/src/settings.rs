@@ -2,6 +2,8 @@
 
 use hairpin_xdp::InterfaceSettings;
 
+use crate::KeeperClient;
+
 /// The configuration of a [`Stack`](crate::Stack).
 #[derive(Debug, Clone)]
 pub struct StackSettings {
@@ -19,6 +21,8 @@ pub struct StackSettings {
     pub trusts_checksums: Option<bool>,
     /// Called first in each thread that the stack starts. Signals are blocked there.
     pub on_thread_start: Option<fn()>,
+    /// Ends the TCP connections that are taken over after the death of this process.
+    pub keeper: Option<KeeperClient>,
 }
 
 impl Default for StackSettings {
@@ -30,6 +34,7 @@ impl Default for StackSettings {
             strict: false,
             trusts_checksums: None,
             on_thread_start: None,
+            keeper: None,
         }
     }
 }

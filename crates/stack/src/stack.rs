@@ -23,8 +23,8 @@ use crate::groups::GroupUpdate;
 use crate::tcp::TcpTable;
 use crate::watcher::{self, EventSource};
 use crate::{
-    AdoptedSocket, AdoptedTcp, Adoption, PathEvent, RawFrames, SocketOptions, StackError,
-    StackSettings, TcpCounters, TcpSocket, UdpSocket,
+    AdoptedSocket, AdoptedTcp, Adoption, KeeperClient, PathEvent, RawFrames, SocketOptions,
+    StackError, StackSettings, TcpCounters, TcpSocket, UdpSocket,
 };
 
 /// The most addresses of its interface.
@@ -132,8 +132,11 @@ impl Stack {
             removed: AtomicBool::new(false),
             description,
             event_source,
-            tcp: TcpTable::new(trusts_checksums),
+            tcp: TcpTable::new(trusts_checksums, settings.keeper.clone()),
         });
+        if let Some(keeper) = &settings.keeper {
+            shared.hold_interface(keeper);
+        }
         let watcher = Some(watcher::spawn(&shared, settings.on_thread_start)?);
         Ok(Self { owner: Arc::new(Owner { shared, watcher }) })
     }
@@ -316,6 +319,28 @@ impl SharedState {
         }
         if update.paths_changed {
             self.invalidate_paths();
+        }
+    }
+
+    /// Passes the interface to the keeper, and notices its end.
+    fn hold_interface(&self, keeper: &KeeperClient) {
+        let data_plane = self.data_plane();
+        let interface = &data_plane.interface;
+        let sockets = interface.sockets().iter().map(AsFd::as_fd);
+        let descriptors: Vec<_> =
+            std::iter::once(interface.link().as_fd()).chain(sockets).collect();
+        let held = keeper.hold_interface(&descriptors);
+        if held.and_then(|()| self.event_source.add_keeper(keeper.descriptor())).is_err() {
+            keeper.set_lost();
+        }
+    }
+
+    /// Reports that the keeper has ended, after all connections were handed back.
+    #[cold]
+    pub(crate) fn on_keeper_lost(&self) {
+        if self.tcp.on_keeper_lost(self) {
+            let mut control_plane = self.control_plane();
+            self.report(&mut control_plane, PathEvent::KeeperLost);
         }
     }
 

@@ -13,20 +13,25 @@
 //! | `injector.rs` | frames presented to the kernel |
 //! | `flow_table.rs` | the flows of the data plane |
 //! | `counters.rs` | counters of takeovers, handbacks and their reasons |
+//! | `ring.rs` | the memory of a connection's bytes |
 //! | `table.rs` | all connections of a stack; progress without their owners |
+//! | `keeper.rs`, `keeper/` | the process that ends the connections of a killed program |
 
 mod bypass;
 mod counters;
 mod flow_table;
 mod handback;
 mod injector;
+mod keeper;
 mod kernel_socket;
+mod ring;
 mod socket;
 mod table;
 mod takeover;
 
 pub use counters::TcpCounters;
 pub(crate) use flow_table::{FlowKey, FlowTable};
+pub use keeper::{KeeperClient, start_keeper};
 pub use socket::{AdoptedTcp, TcpReceived, TcpSocket, TcpStatus};
 pub(crate) use socket::{Attendance, SocketState};
 pub(crate) use table::TcpTable;

@@ -27,6 +27,7 @@ const EVENTS: usize = 64;
 
 const WAKE_TOKEN: u64 = 0;
 const NETLINK_TOKEN: u64 = 1;
+const KEEPER_TOKEN: u64 = u64::MAX;
 /// The first token of the sockets.
 pub(crate) const FIRST_SOCKET_TOKEN: u64 = 2;
 
@@ -48,6 +49,11 @@ impl EventSource {
     /// Adds a backing socket, reported each time that something arrives.
     pub(crate) fn add(&self, socket: BorrowedFd<'_>, token: u64) -> io::Result<()> {
         self.epoll.add(socket, libc::EPOLLIN | libc::EPOLLERR | libc::EPOLLET, token)
+    }
+
+    /// Adds the connection to the keeper, reported when that ends.
+    pub(crate) fn add_keeper(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
+        self.epoll.add(socket, libc::EPOLLRDHUP | libc::EPOLLET, KEEPER_TOKEN)
     }
 
     pub(crate) fn remove(&self, socket: BorrowedFd<'_>) {
@@ -132,6 +138,7 @@ impl Watcher {
                 match event.u64 {
                     WAKE_TOKEN => {}
                     NETLINK_TOKEN => self.read(),
+                    KEEPER_TOKEN => self.shared.on_keeper_lost(),
                     token => {
                         if let Some(readiness) =
                             self.shared.control_plane().readiness_by_token.get(&token)

@@ -13,7 +13,7 @@ use hairpin_xdp::{ETHERNET_HEADER, Entry, Packet};
 
 use super::counters::Count;
 use super::kernel_socket::KernelSocket;
-use super::table::Ring;
+use super::ring::Ring;
 use crate::control_plane::NextHop;
 use crate::data_plane::is_down;
 use crate::readiness::Readiness;
@@ -136,6 +136,8 @@ impl Bypass {
             }
         }
         let count = packets.len();
+        // Before the bytes acknowledged now are overwritten.
+        send_ring.store(|| connection.numbers());
         let mut data_plane = shared.data_plane();
         for packet in packets.drain(..) {
             data_plane.interface.release(packet.into_frame());
@@ -153,6 +155,7 @@ impl Bypass {
         listener: &mut impl Listener,
     ) {
         let mut buffer = [0; READ];
+        self.send_ring.store(|| self.connection.numbers());
         let mut rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
         loop {
             match socket.read(&mut buffer) {
@@ -172,10 +175,18 @@ impl Bypass {
         }
     }
 
+    /// Stores the numbers for the keeper.
+    #[inline]
+    pub(super) fn store(&self) {
+        self.send_ring.store(|| self.connection.numbers());
+    }
+
     /// Stores bytes to send, as many as fit. Returns their number.
     pub(super) fn queue(&mut self, now: Instant, bytes: &[u8]) -> usize {
         let mut rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
-        self.connection.queue(now, &mut rings, bytes)
+        let count = self.connection.queue(now, &mut rings, bytes);
+        self.store();
+        count
     }
 
     /// Sends the segments that are due.
@@ -195,7 +206,6 @@ impl Bypass {
         }
         self.hop.used.store(true, Ordering::Relaxed);
         self.active_at = now;
-        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
         let longest = (ETHERNET_HEADER as usize + 40 + 40)
             .saturating_add(usize::try_from(self.segment_size).unwrap_or(usize::MAX));
         let longest = (longest as u32).min(shared.umem.settings().longest_frame());
@@ -205,12 +215,15 @@ impl Bypass {
             // Without a free frame the segments stay due.
             let Some(mut packet) = data_plane.interface.packet(longest) else { break };
             let frame = data_plane.interface.bytes_mut(&mut packet);
+            let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
             let Some(length) = self.connection.poll_transmit(now, &rings, &self.header, frame)
             else {
                 data_plane.interface.release(packet.into_frame());
                 break;
             };
             packet.truncate(length as u32);
+            // The keeper's numbers include a frame before it is sent.
+            self.send_ring.store(|| self.connection.numbers());
             match data_plane.interface.post(self.queue, packet) {
                 Ok(posted) => frames += posted,
                 Err(packet) => {
@@ -257,6 +270,7 @@ impl Bypass {
         self.hop.used.store(true, Ordering::Relaxed);
         self.active_at = now;
         packet.truncate(length as u32);
+        self.store();
         match shared.transmit(shared.data_plane(), self.queue, packet) {
             // The ring is full: the segment is lost, and sent again after a timeout.
             Ok(Err(packet)) => shared.data_plane().interface.release(packet.into_frame()),

@@ -70,6 +70,8 @@ counters! {
     path_changed, PathChanged,
     /// Handbacks because of bulk transfer.
     bulk, Bulk,
+    /// Handbacks because the keeper had ended.
+    keeper_lost, KeeperLost,
     /// Takeovers refused for now: sent data were not acknowledged.
     unacknowledged, Unacknowledged,
     /// Takeovers refused for now: received data were not read.
@@ -98,6 +100,8 @@ counters! {
     window, Window,
     /// Takeovers refused: the filter is full.
     filter, Filter,
+    /// Takeovers refused: the keeper had ended.
+    no_keeper, NoKeeper,
     /// Takeovers refused: an error of the kernel, such as a missing capability.
     kernel_errors, KernelErrors,
     /// Bytes that the kernel still received after a takeover.
@@ -123,7 +127,7 @@ impl TcpCounters {
         let features = self.ecn + self.mptcp + self.authentication + self.upper_layer;
         let others = self.not_established + self.microseconds + self.bound_to_device;
         let limits = self.no_path + self.full + self.window + self.filter;
-        features + others + limits + self.kernel_errors
+        features + others + limits + self.no_keeper + self.kernel_errors
     }
 }
 
@@ -159,6 +163,7 @@ impl Count {
             TakeoverError::Path(_) => Self::NoPath,
             TakeoverError::Full => Self::Full,
             TakeoverError::Window(_) => Self::Window,
+            TakeoverError::Keeper => Self::NoKeeper,
             TakeoverError::Filter(_) => Self::Filter,
             TakeoverError::Kernel(_) => Self::KernelErrors,
         })

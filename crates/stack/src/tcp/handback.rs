@@ -10,6 +10,7 @@ use hairpin_wire::{EthernetHeader, TcpFlags};
 use super::bypass::Bypass;
 use super::kernel_socket::{KernelSocket, Queue, RepairWindow};
 use super::now;
+use super::ring::Ring;
 use crate::readiness::Readiness;
 use crate::stack::SharedState;
 
@@ -110,6 +111,9 @@ impl Bypass {
         self.receive_all(shared, now())?;
         self.write_unread(socket, pushed)?;
         self.write_state(socket)?;
+        if let Ring::Kept(kept) = &self.send_ring {
+            kept.end(&self.connection.numbers());
+        }
         if self.reuse != 0 {
             // The end of repair mode has cleared it.
             socket.set_reuse_address(self.reuse)?;

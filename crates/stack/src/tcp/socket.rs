@@ -111,6 +111,7 @@ enum Handback {
     Connection(Reason),
     Abandoned,
     Displaced,
+    KeeperLost,
 }
 
 impl Handback {
@@ -120,6 +121,7 @@ impl Handback {
             Self::Connection(reason) => Count::handback(reason),
             Self::Abandoned => Count::Abandoned,
             Self::Displaced => Count::Displaced,
+            Self::KeeperLost => Count::KeeperLost,
         }
     }
 }
@@ -312,6 +314,7 @@ impl TcpSocket {
         if connection.unread_length() > 0 {
             let rings = Rings { send: send_ring, receive: receive_ring };
             connection.receive(&rings, |bytes| reader.on_data(time, bytes));
+            bypass.store();
         }
         bypass.poll(&self.owner, socket, &self.state.readiness, time, reader)?;
         let action = bypass.connection.poll_action();
@@ -434,6 +437,7 @@ impl TcpSocket {
             Handback::Connection(reason) => reason.to_string(),
             Handback::Abandoned => "not polled for 100 ms".to_string(),
             Handback::Displaced => "idle longest of 1,024 connections".to_string(),
+            Handback::KeeperLost => "the keeper has ended".to_string(),
         })
     }
 
@@ -515,7 +519,7 @@ impl SocketState {
         }
         let reason = match cause {
             Handback::Connection(reason) => Some(reason),
-            Handback::Requested | Handback::Abandoned | Handback::Displaced => None,
+            _ => None,
         };
         let restored = bypass.restore(shared, self.kernel(), &self.readiness, reason);
         if restored.as_ref().is_err_and(|error| UNROUTABLE.contains(&error.kind())) {
@@ -592,6 +596,11 @@ impl SocketState {
         if inner.bypass.is_none() {
             inner.error = result.err();
         }
+    }
+
+    /// Hands the connection back because no process would end it after the death of this one.
+    pub(super) fn leave_keeper(self: &Arc<Self>, shared: &SharedState) {
+        self.hand_back_unasked(shared, &mut self.inner(), Handback::KeeperLost);
     }
 
     fn try_inner(&self) -> Option<MutexGuard<'_, Inner>> {

@@ -14,14 +14,13 @@ use super::bypass::BATCH;
 use super::counters::{Count, Counts, TcpCounters};
 use super::flow_table::FlowKey;
 use super::injector::Injector;
+use super::keeper::KeeperClient;
 use super::now;
+use super::ring::Ring;
 use super::socket::SocketState;
-use super::takeover::{CONNECTIONS, RING, TakeoverError, new_ring};
+use super::takeover::{CONNECTIONS, RING, TakeoverError};
 use crate::control_plane::NextHop;
 use crate::stack::SharedState;
-
-/// A byte ring.
-pub(super) type Ring = Box<[u8]>;
 
 /// The time after which the stack's thread makes progress for an owner that does not poll, and its
 /// interval.
@@ -44,6 +43,7 @@ pub(crate) struct TcpTable {
     /// that no frame of a flow that is taken over again is.
     retired_flows: Mutex<Vec<RetiredFlow>>,
     injector: Option<Injector>,
+    pub(super) keeper: Option<KeeperClient>,
     pub(super) trusts_checksums: bool,
     /// The number of connections taken over, and that of retired flows.
     bypassing: AtomicUsize,
@@ -72,11 +72,12 @@ struct RetiredFlow {
 
 impl TcpTable {
     /// Creates the table. Call it in the network namespace of the interface.
-    pub(crate) fn new(trusts_checksums: bool) -> Self {
+    pub(crate) fn new(trusts_checksums: bool, keeper: Option<KeeperClient>) -> Self {
         Self {
             inner: Mutex::default(),
             retired_flows: Mutex::default(),
             injector: Injector::open().ok(),
+            keeper,
             trusts_checksums,
             bypassing: AtomicUsize::new(0),
             retired: AtomicUsize::new(0),
@@ -152,13 +153,18 @@ impl TcpTable {
     /// Returns a ring of this length, reused if possible.
     pub(super) fn ring(&self, length: usize) -> Ring {
         let spare = if length == RING { self.inner().rings.pop() } else { None };
-        spare.unwrap_or_else(|| new_ring(length))
+        spare.unwrap_or_else(|| Ring::new(length))
     }
 
+    /// Keeps private rings for the next takeovers. The keeper releases its descriptor before this
+    /// returns.
     pub(super) fn return_rings(&self, send: Ring, receive: Ring) {
-        let mut inner = self.inner();
         for ring in [send, receive] {
-            if ring.len() == RING && inner.rings.len() < SPARE_RINGS {
+            if !matches!(ring, Ring::Private(_)) || ring.len() != RING {
+                continue;
+            }
+            let mut inner = self.inner();
+            if inner.rings.len() < SPARE_RINGS {
                 inner.rings.push(ring);
             }
         }
@@ -263,6 +269,17 @@ impl TcpTable {
     pub(super) fn inject(&self, packet: &mut [u8]) {
         let injected = self.injector.as_ref().is_some_and(|to| to.inject(packet).is_ok());
         self.count(if injected { Count::Injected } else { Count::NotInjected }, 1);
+    }
+
+    /// Hands all connections back after the keeper has ended, and takes none over any more. Returns
+    /// `true` for the first stack that notices it.
+    #[cold]
+    pub(crate) fn on_keeper_lost(&self, shared: &SharedState) -> bool {
+        let Some(keeper) = &self.keeper else { return false };
+        keeper.set_lost();
+        let sockets = self.inner().sockets.clone();
+        sockets.iter().for_each(|socket| socket.leave_keeper(shared));
+        keeper.take_report()
     }
 
     /// Returns the interval of [`make_progress`](Self::make_progress); `None` if there is nothing

@@ -12,12 +12,13 @@ use hairpin_xdp::{Entry, Protocol};
 use super::bypass::Bypass;
 use super::counters::Count;
 use super::flow_table::FlowKey;
+use super::keeper::Kept;
 use super::kernel_socket::{
     ESTABLISHED, Info, KernelSocket, OPTION_ECN, OPTION_MICROSECONDS, OPTION_SACK,
     OPTION_TIMESTAMPS, Queue, RepairWindow,
 };
 use super::now;
-use super::table::Ring;
+use super::ring::Ring;
 use crate::FallbackReason;
 use crate::readiness::Readiness;
 use crate::stack::SharedState;
@@ -27,7 +28,7 @@ pub(super) const CONNECTIONS: usize = 1_024;
 /// The length of a send ring, and the lowest of a receive ring.
 pub(super) const RING: usize = 128 << 10;
 /// The longest receive ring: the kernel's own limit of a buffer is 6 MiB (`tcp_rmem`).
-const RING_MAX: usize = 8 << 20;
+pub(super) const RING_MAX: usize = 8 << 20;
 
 /// The reason why a connection cannot be taken over now.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +53,9 @@ pub enum TakeoverError {
     /// The receive window is larger than a ring may be.
     #[error("cannot take over: the receive window of {0} bytes exceeds 8 MiB")]
     Window(u32),
+    /// The keeper has ended, or does not answer.
+    #[error("cannot take over: the keeper has ended")]
+    Keeper,
     /// The filter rejects the flow.
     #[error(transparent)]
     Filter(#[from] hairpin_xdp::EntryError),
@@ -151,6 +155,9 @@ pub(super) fn take_over(
     let backward = Route { local: remote, remote: local, ..forward };
     let config = Config { nagle: !socket.has_nodelay()?, ..Config::default() };
     let (keepalive, reuse) = (socket.keepalive()?, socket.reuse_address()?);
+    // Before the kernel's socket enters repair mode: if this process dies there, the peer would
+    // wait without limit.
+    let kept = hold(shared, socket, reuse)?;
     let entry = Entry::Flow { protocol: Protocol::Tcp, vlan: None, local, remote };
     let key = FlowKey::new(remote, local);
     shared.tcp.reuse_flow(shared, key);
@@ -161,8 +168,9 @@ pub(super) fn take_over(
         give_up(shared, &entry, flow);
     })?;
     let time = now();
-    let (connection, send_ring, receive_ring) = create(shared, time, &state.snapshot, config)
-        .inspect_err(|_| give_up(shared, &entry, flow))?;
+    let created = create(shared, time, &state, config, kept, reuse);
+    let (connection, send_ring, receive_ring) =
+        created.inspect_err(|_| give_up(shared, &entry, flow))?;
     if keepalive != 0 {
         // Otherwise the silent socket would give up. Without this the connection still works for
         // the time of the keep-alive.
@@ -200,18 +208,39 @@ fn give_up(shared: &SharedState, entry: &Entry, flow: usize) {
     shared.tcp.drain_retired(shared);
 }
 
+/// Makes the keeper hold the connection, if there is one.
+fn hold(
+    shared: &SharedState,
+    socket: KernelSocket<'_>,
+    reuse: i32,
+) -> Result<Option<Kept>, TakeoverError> {
+    let Some(keeper) = &shared.tcp.keeper else { return Ok(None) };
+    if keeper.is_lost() {
+        return Err(TakeoverError::Keeper);
+    }
+    let kept = keeper.hold(socket.0, reuse != 0)?;
+    kept.ok_or(TakeoverError::Full).map(Some)
+}
+
 /// Creates the connection and its rings.
 fn create(
     shared: &SharedState,
     time: Instant,
-    snapshot: &Snapshot,
+    state: &KernelState,
     config: Config,
+    kept: Option<Kept>,
+    reuse: i32,
 ) -> Result<(Connection, Ring, Ring), TakeoverError> {
+    let snapshot = &state.snapshot;
     let length = ring_length(snapshot.receive_window).unwrap_or(RING_MAX);
-    let (mut send, mut receive) = (shared.tcp.ring(RING), shared.tcp.ring(length));
+    let mut send = kept.map_or_else(|| shared.tcp.ring(RING), Ring::Kept);
+    let mut receive = shared.tcp.ring(length);
     let mut rings = Rings { send: &mut send, receive: &mut receive };
     let connection = Connection::new(time, snapshot, &[], config, &mut rings);
     let connection = connection.map_err(|error| TakeoverError::Kernel(io::Error::other(error)))?;
+    if let Ring::Kept(kept) = &send {
+        kept.begin(state.segment_size, reuse != 0, &connection.numbers());
+    }
     Ok((connection, send, receive))
 }
 
@@ -365,10 +394,15 @@ fn read_clock(socket: KernelSocket<'_>, info: &Info) -> io::Result<Timestamps> {
             break value;
         }
     };
-    // The time until 64 KiB are sent.
-    let ahead = (64_u64 << 10) * 1_000 / info.pacing_rate.max(1);
-    let floor = value.wrapping_add(2 + ahead.min(1_000) as u32);
+    let floor = value.wrapping_add(pacing_lead(info));
     Ok(Timestamps { value, floor, recent: None })
+}
+
+/// Returns the milliseconds by which a pacing kernel may have stamped segments ahead: the time
+/// until 64 KiB are sent.
+pub(super) fn pacing_lead(info: &Info) -> u32 {
+    let ahead = (64_u64 << 10) * 1_000 / info.pacing_rate.max(1);
+    2 + ahead.min(1_000) as u32
 }
 
 /// Returns the length of the ring for a window that was promised; `None` if it is too long. Half
@@ -376,9 +410,4 @@ fn read_clock(socket: KernelSocket<'_>, info: &Info) -> io::Result<Timestamps> {
 fn ring_length(window: u32) -> Option<usize> {
     let length = (window as usize).checked_next_power_of_two()?.max(RING);
     (length <= RING_MAX).then_some(length)
-}
-
-/// A ring of the pool.
-pub(super) fn new_ring(length: usize) -> Ring {
-    vec![0; length].into_boxed_slice()
 }

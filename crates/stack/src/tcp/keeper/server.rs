@@ -1,0 +1,269 @@
+//! The keeper's process.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
+
+use hairpin_mapped::StateReader;
+
+use super::message::{self, Request};
+use super::orphan::{Orphan, Rest};
+use crate::tcp::injector::Injector;
+use crate::tcp::takeover::{CONNECTIONS, RING};
+
+/// The most processes of a run that register.
+const CLIENTS_MAX: usize = 4_096;
+/// The lowest number of the descriptor that a run's processes inherit: out of the way of programs.
+const DESCRIPTOR: libc::c_int = 900;
+/// The longest time to wait for acknowledgments before an RST.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// The interval of checking for these. At other times the keeper sleeps.
+const INTERVAL: Duration = Duration::from_millis(2);
+/// The most descriptors of the interfaces of a process.
+const DESCRIPTORS: usize = 16_384;
+const NAME: &CStr = c"hairpin-keeper";
+
+/// Starts a keeper in the network namespace of this process, as a child of init. Returns the
+/// descriptor for [`KeeperClient::connect`](super::KeeperClient::connect): not close-on-exec, so
+/// that the programs of a run inherit it. The keeper ends when the last process that has the
+/// descriptor has ended.
+///
+/// # Errors
+/// The kernel's, and `Unsupported` if this process has more than one thread: a copy of it could not
+/// allocate.
+pub fn start_keeper() -> io::Result<OwnedFd> {
+    if std::fs::read_dir("/proc/self/task")?.count() != 1 {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let [ours, theirs] = message::pair()?;
+    // SAFETY: this process has one thread, so the child's memory is consistent.
+    let child = match unsafe { libc::fork() } {
+        -1 => return Err(io::Error::last_os_error()),
+        0 => {
+            drop(ours);
+            detach(theirs);
+            // SAFETY: ends the child without the exit handlers of its parent.
+            unsafe { libc::_exit(0) };
+        }
+        child => child,
+    };
+    drop(theirs);
+    // SAFETY: no status is requested; the child ends at once.
+    while unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) } < 0
+        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+    {}
+    if message::receive(ours.as_fd())?.is_none() {
+        return Err(io::Error::other("cannot open raw sockets, or cannot fork"));
+    }
+    let duplicate = |from: libc::c_int| {
+        // SAFETY: the call takes integers.
+        let number = unsafe { libc::fcntl(ours.as_raw_fd(), libc::F_DUPFD, from) };
+        if number < 0 { Err(io::Error::last_os_error()) } else { Ok(number) }
+    };
+    // The limit of descriptors may be lower.
+    let number = duplicate(DESCRIPTOR).or_else(|_| duplicate(3))?;
+    // SAFETY: the descriptor is new.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// Forks the keeper, in a child that ends at once: its parent becomes init.
+fn detach(registration: OwnedFd) {
+    // SAFETY: this process has one thread.
+    if unsafe { libc::fork() } != 0 {
+        return;
+    }
+    isolate(&registration);
+    // A panic must not continue in code of the parent.
+    let _ = std::panic::catch_unwind(|| {
+        if let Ok(injector) = Injector::open()
+            && message::send(registration.as_fd(), [0; 2], &[], 0).is_ok()
+        {
+            Server::new(registration, injector).run();
+        }
+    });
+}
+
+/// Gives up what the keeper shares with the program: terminal, folder, signals and descriptors.
+fn isolate(registration: &OwnedFd) {
+    // SAFETY: the calls take integers, constant strings and local variables. No value of this
+    // process uses the descriptors that are closed or replaced.
+    unsafe {
+        libc::setsid();
+        libc::chdir(c"/".as_ptr());
+        libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
+        libc::prctl(libc::PR_SET_DUMPABLE, 0);
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGPIPE] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+        let kept = registration.as_raw_fd();
+        libc::syscall(libc::SYS_close_range, 3, kept - 1, 0);
+        libc::syscall(libc::SYS_close_range, kept + 1, libc::c_int::MAX, 0);
+        let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
+        for standard in 0..3 {
+            libc::dup2(null, standard);
+        }
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+}
+
+/// What the keeper holds for a process.
+#[derive(Debug)]
+struct Client {
+    socket: OwnedFd,
+    state: StateReader,
+    /// The connections by slot.
+    orphans: HashMap<u32, Orphan>,
+    interface: Vec<OwnedFd>,
+}
+
+/// A connection whose peer receives an RST after it has acknowledged all.
+#[derive(Debug)]
+struct Pending {
+    orphan: Orphan,
+    until: Instant,
+}
+
+#[derive(Debug)]
+pub(super) struct Server {
+    /// `None` once no process of the run has its other end.
+    registration: Option<OwnedFd>,
+    clients: Vec<Client>,
+    pending: Vec<Pending>,
+    injector: Injector,
+}
+
+impl Server {
+    pub(super) fn new(registration: OwnedFd, injector: Injector) -> Self {
+        let registration = Some(registration);
+        Self { registration, clients: Vec::new(), pending: Vec::new(), injector }
+    }
+
+    /// Serves until the last process of the run has ended.
+    pub(super) fn run(&mut self) {
+        while self.registration.is_some() || !self.clients.is_empty() || !self.pending.is_empty() {
+            let Ok(ready) = self.wait() else { return };
+            // From the end, because a client that ends is removed.
+            for index in (0..self.clients.len()).rev() {
+                if ready.contains(&self.clients[index].socket.as_raw_fd())
+                    && self.clients[index].serve().is_none()
+                {
+                    let client = self.clients.swap_remove(index);
+                    self.finish(client);
+                }
+            }
+            let registration = self.registration.as_ref().map(AsRawFd::as_raw_fd);
+            if registration.is_some_and(|fd| ready.contains(&fd)) {
+                self.register();
+            }
+            let now = Instant::now();
+            self.pending.retain(|it| it.until > now && !it.orphan.is_acknowledged());
+        }
+    }
+
+    /// Waits for requests. Returns the descriptors that have one or have ended.
+    fn wait(&self) -> io::Result<Vec<RawFd>> {
+        let fds = self.registration.iter().chain(self.clients.iter().map(|client| &client.socket));
+        let mut fds: Vec<_> = fds
+            .map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 })
+            .collect();
+        let timeout = if self.pending.is_empty() { -1 } else { INTERVAL.as_millis() as i32 };
+        // SAFETY: the array has that many elements.
+        let count = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, timeout) };
+        if count < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(fds.iter().filter(|fd| fd.revents != 0).map(|fd| fd.fd).collect())
+    }
+
+    /// Accepts a process: it has sent one end of a pair of sockets.
+    fn register(&mut self) {
+        let Some(registration) = &self.registration else { return };
+        match message::receive(registration.as_fd()) {
+            Ok(Some((_, descriptors))) => {
+                if let Ok([socket]) = <[OwnedFd; 1]>::try_from(descriptors)
+                    && self.clients.len() < CLIENTS_MAX
+                    && let Ok(client) = Client::new(socket)
+                {
+                    self.clients.push(client);
+                }
+            }
+            Ok(None) => self.registration = None,
+            // The descriptors of one message did not fit; the process runs without a keeper.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
+            Err(_) => self.registration = None,
+        }
+    }
+
+    /// Hands the connections of a dead process back to the kernel and closes them.
+    fn finish(&mut self, client: Client) {
+        let Client { state, orphans, interface, .. } = client;
+        let rests: Vec<_> = orphans
+            .into_iter()
+            .map(|(slot, orphan)| (orphan.restore(&state, slot), orphan))
+            .collect();
+        // From now on the kernel receives the frames.
+        drop(interface);
+        for (rest, orphan) in rests {
+            match rest {
+                Rest::Close { unsent, resets } => {
+                    orphan.send(&unsent);
+                    if resets {
+                        let until = Instant::now() + PATIENCE;
+                        self.pending.push(Pending { orphan, until });
+                    }
+                }
+                Rest::Reset { sequence } => orphan.reset(sequence, &self.injector),
+            }
+        }
+    }
+}
+
+impl Client {
+    /// Creates the state file of a process and sends it.
+    fn new(socket: OwnedFd) -> io::Result<Self> {
+        let state = StateReader::create(CONNECTIONS as u32, RING)?;
+        message::send(socket.as_fd(), [0; 2], &[state.file().as_fd()], libc::MSG_DONTWAIT)?;
+        Ok(Self { socket, state, orphans: HashMap::new(), interface: Vec::new() })
+    }
+
+    /// Serves one request; `None` if the process has ended, or sends what the library does not.
+    fn serve(&mut self) -> Option<()> {
+        let ([number, slot], descriptors) = message::receive(self.socket.as_fd()).ok()??;
+        let request = Request::from_number(number)?;
+        match request {
+            Request::Hold => {
+                let [socket] = <[OwnedFd; 1]>::try_from(descriptors).ok()?;
+                if slot as usize >= CONNECTIONS || self.orphans.contains_key(&slot) {
+                    return None;
+                }
+                // Any other descriptor is closed.
+                if let Some(orphan) = Orphan::new(socket) {
+                    self.orphans.insert(slot, orphan);
+                }
+                return Some(());
+            }
+            Request::HoldInterface => {
+                if self.interface.len() > DESCRIPTORS {
+                    return None;
+                }
+                self.interface.extend(descriptors);
+                return Some(());
+            }
+            Request::Release => drop(self.orphans.remove(&slot)),
+            Request::Leave => {
+                self.orphans.clear();
+                self.interface.clear();
+            }
+        }
+        message::send(self.socket.as_fd(), [number, slot], &[], libc::MSG_DONTWAIT).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests;
