@@ -3,12 +3,12 @@
 use std::ffi::c_int;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
 use hairpin_mapped::CounterPage;
-use hairpin_stack::{Adoption, ReceiveStamps, Stack, StackSettings, await_redirects};
+use hairpin_stack::{Adoption, KeeperClient, ReceiveStamps, Stack, StackSettings, await_redirects};
 
 use crate::addresses::{self, option};
 use crate::counters::{self, ACCELERATED, REFUSED, RETURNED};
@@ -28,6 +28,7 @@ const SOCKETS: u32 = 16_384;
 struct Stacks {
     stacks: Vec<Stack>,
     rings: Vec<c_int>,
+    keeper: Option<KeeperClient>,
 }
 
 static STACKS: AtomicPtr<Stacks> = AtomicPtr::new(null_mut());
@@ -79,10 +80,12 @@ pub(crate) fn open() -> &'static [Stack] {
         return open_stacks();
     }
     let mut stacks = Vec::new();
+    let keeper = keeper();
     for interface in &settings().interfaces {
         let mut stack_settings = StackSettings {
             sockets: SOCKETS,
             on_thread_start: Some(crate::guard::enter_forever),
+            keeper: keeper.clone(),
             ..StackSettings::default()
         };
         if settings().timestamps {
@@ -107,11 +110,34 @@ pub(crate) fn open() -> &'static [Stack] {
         return &[];
     }
     let rings = stacks.iter().flat_map(Stack::receive_descriptors).collect();
-    STACKS.store(Box::into_raw(Box::new(Stacks { stacks, rings })), Ordering::Release);
+    STACKS.store(Box::into_raw(Box::new(Stacks { stacks, rings, keeper })), Ordering::Release);
     watch_forks();
     stream::watch_exit();
     counters::start();
     open_stacks()
+}
+
+/// Registers this process at the keeper of its run.
+fn keeper() -> Option<KeeperClient> {
+    // SAFETY: the descriptor stays open, because the program cannot close it.
+    let keeper = unsafe { BorrowedFd::borrow_raw(settings().keeper?) };
+    let connected = KeeperClient::connect(keeper);
+    let report = |error: &_| {
+        log::line(Level::Fallback, format_args!("cannot register at the keeper: {error}"));
+    };
+    connected.inspect_err(report).ok()
+}
+
+/// Returns `true` once the keeper of this process has ended.
+pub(crate) fn is_keeper_lost() -> bool {
+    stacks().and_then(|stacks| stacks.keeper.as_ref()).is_some_and(KeeperClient::is_lost)
+}
+
+/// Ends the keeper's work for this process, which has handed back all connections.
+pub(crate) fn leave_keeper() {
+    if let Some(keeper) = stacks().and_then(|stacks| stacks.keeper.as_ref()) {
+        keeper.leave();
+    }
 }
 
 /// Records the page's descriptor, which the program must not close.
@@ -121,10 +147,11 @@ pub(crate) fn set_page(page: &CounterPage) {
 
 /// Returns `true` if the descriptor belongs to the library, so that the program must not close it.
 pub(crate) fn is_internal(fd: c_int) -> bool {
-    stacks().is_some()
-        && (hairpin_stack::is_internal_descriptor(fd)
-            || sleep::is_event(fd)
-            || PAGE.load(Ordering::Relaxed) == fd)
+    settings().keeper == Some(fd)
+        || stacks().is_some()
+            && (hairpin_stack::is_internal_descriptor(fd)
+                || sleep::is_event(fd)
+                || PAGE.load(Ordering::Relaxed) == fd)
 }
 
 /// Prints the events of all stacks.
@@ -425,6 +452,7 @@ pub(crate) fn before_exec(is_last: bool) {
     if is_last {
         // Also those that the kernel closes: their unsent bytes are here.
         stream::give_up_all(Cause::Exec);
+        leave_keeper();
     }
     let kept = if is_last { Kept::Part } else { Kept::Whole };
     share_all("the process runs another program", stays_open, kept);

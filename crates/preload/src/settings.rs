@@ -1,6 +1,6 @@
 //! The settings of a run, which `hairpin run` passes in environment variables.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
 
 /// The settings of this process.
@@ -16,6 +16,8 @@ pub(crate) struct Settings {
     pub(crate) timestamps: bool,
     /// The messages each way after which a TCP connection is taken over (`HAIRPIN_TAKE_AFTER`).
     pub(crate) take_after: u32,
+    /// The descriptor of the keeper (`HAIRPIN_KEEPER`), checked by its inode.
+    pub(crate) keeper: Option<c_int>,
     /// `true` if the program must not run without acceleration (`HAIRPIN_STRICT=1`).
     pub(crate) strict: bool,
 }
@@ -49,9 +51,23 @@ pub(crate) fn settings() -> &'static Settings {
             take_after: variable(c"HAIRPIN_TAKE_AFTER")
                 .and_then(|count| count.parse().ok())
                 .unwrap_or(TAKE_AFTER),
+            keeper: variable(c"HAIRPIN_KEEPER").and_then(keeper),
             strict: variable(c"HAIRPIN_STRICT") == Some("1"),
         }
     })
+}
+
+/// Returns the keeper's descriptor from `DESCRIPTOR:INODE`; `None` if the program that started this
+/// one has closed it.
+fn keeper(value: &str) -> Option<c_int> {
+    let (descriptor, inode) = value.split_once(':')?;
+    let descriptor = descriptor.parse().ok()?;
+    let mut status = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the kernel fills the structure if the call succeeds.
+    let found = unsafe {
+        (libc::fstat(descriptor, status.as_mut_ptr()) == 0).then(|| status.assume_init().st_ino)
+    };
+    (found? == inode.parse().ok()?).then_some(descriptor)
 }
 
 /// Reads a variable without the standard library, whose lock a program may hold across a fork.

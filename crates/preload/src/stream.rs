@@ -344,7 +344,10 @@ impl Stream {
             // The kernel's socket reports the consequence.
             let _ = self.tcp.hand_back();
         }
-        let cause = Cause::from_reason(self.tcp.handback_reason());
+        let mut cause = Cause::from_reason(self.tcp.handback_reason());
+        if cause == Cause::Idle && process::is_keeper_lost() {
+            cause = Cause::Keeper;
+        }
         if cause.is_trouble() {
             self.distance = self.distance.max(DISTANCE_AFTER_TROUBLE);
         }
@@ -473,5 +476,6 @@ pub(crate) fn exit(cause: Cause) {
     EXITING.store(true, Ordering::Relaxed);
     if let Some(_inside) = guard::enter() {
         give_up_all(cause);
+        process::leave_keeper();
     }
 }

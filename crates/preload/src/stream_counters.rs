@@ -79,6 +79,7 @@ causes! {
     Timeouts "timeouts" "two retransmission timeouts in a row",
     ClosedWindow "closed_window" "window closed for 5 ms",
     Path "path" "the path has changed",
+    Keeper "keeper" "the keeper has ended",
     Segment "segment" "a segment that only the kernel processes",
 }
 

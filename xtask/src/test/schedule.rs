@@ -33,6 +33,7 @@ const ALONE: &[Alone] = &[
             "bench_order::",
             "bench_sockets::",
             "exchange_and_trader::",
+            "keeper::",
             "ping::",
             "ping_raw::",
             "t2t::",

@@ -5,6 +5,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write};
+use std::os::fd::{IntoRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
+use hairpin_stack::start_keeper;
 use hairpin_xdp::{Device, check_capabilities};
 
 use crate::harness::preload;
@@ -93,7 +95,8 @@ pub(crate) fn run(arguments: &RunCommandArgs) -> Result<ExitCode> {
     let mut command = Command::new(program);
     command.args(rest);
     match prepare(arguments, Path::new(program)) {
-        Ok((library, interfaces)) => {
+        Ok((library, interfaces, keeper)) => {
+            command.env("HAIRPIN_KEEPER", keeper_variable(keeper)?);
             let mut libraries = library.into_os_string();
             if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
                 libraries.push(":");
@@ -119,8 +122,9 @@ pub(crate) fn run(arguments: &RunCommandArgs) -> Result<ExitCode> {
     Err(error).with_context(|| format!("cannot run {}", program.display()))
 }
 
-/// Checks that the program can be accelerated. Returns the library and the interfaces.
-fn prepare(arguments: &RunCommandArgs, program: &Path) -> Result<(PathBuf, Vec<String>)> {
+/// Checks that the program can be accelerated, and starts the keeper. Returns the library, the
+/// interfaces and the keeper's descriptor.
+fn prepare(arguments: &RunCommandArgs, program: &Path) -> Result<(PathBuf, Vec<String>, OwnedFd)> {
     let library = library()?;
     check_program(program)?;
     check_capabilities()?;
@@ -138,7 +142,16 @@ fn prepare(arguments: &RunCommandArgs, program: &Path) -> Result<(PathBuf, Vec<S
         }
         Device::from_name(name)?;
     }
-    Ok((library, interfaces))
+    let keeper = start_keeper().context("cannot start the keeper")?;
+    Ok((library, interfaces, keeper))
+}
+
+/// Leaves the descriptor to the program. Returns its number and inode: the program may close it,
+/// and then use the number for another file.
+fn keeper_variable(keeper: OwnedFd) -> Result<String> {
+    let keeper = fs::File::from(keeper);
+    let inode = keeper.metadata().context("cannot read the keeper's socket")?.ino();
+    Ok(format!("{}:{inode}", keeper.into_raw_fd()))
 }
 
 /// Returns the library: `HAIRPIN_PRELOAD`, or the file next to the command.

@@ -22,6 +22,7 @@ mod exchange_and_trader;
 mod feed;
 mod gateway_rules;
 mod instrument_groups;
+mod keeper;
 mod order;
 mod order_audit_trail;
 mod order_journal;
