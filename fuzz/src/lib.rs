@@ -61,6 +61,10 @@ mod stack_memberships_of_kernel {
     pub(crate) mod listener;
 }
 
+#[path = "../../crates/stack/src/tcp/keeper/record.rs"]
+#[allow(dead_code, reason = "the stack uses more of it")]
+mod keeper_record_of_stack;
+
 /// Private modules of the command.
 #[path = "../../crates/hairpin/src/cmd"]
 mod command {
@@ -93,6 +97,7 @@ pub mod gateway_frames;
 pub mod ilink3_session_bytes;
 pub mod ilink3_session_frames;
 pub mod journal;
+pub mod keeper_record;
 pub mod live_page;
 pub mod matching;
 pub mod mdp3_channel_bytes;
@@ -167,4 +172,5 @@ targets! {
     rds_socket
     tcp_segments
     tcp_operations
+    keeper_record
 }
