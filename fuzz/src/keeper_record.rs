@@ -3,7 +3,7 @@
 //! Checks:
 //!
 //! - No words make the parser panic.
-//! - The bytes of an accepted record are within the rings, and in order: acknowledged, sent, queued.
+//! - The bytes of an accepted record are within the rings, in order: acknowledged, sent, queued.
 //! - A connection can continue from an accepted record, so that its numbers are consistent.
 //! - The three positions of the send ring bound each other.
 

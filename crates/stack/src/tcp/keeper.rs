@@ -3,8 +3,8 @@
 //! A program that dies while a connection is taken over leaves a kernel socket whose numbers are
 //! old: the peer would wait without limit. So a second process, the keeper, holds a descriptor of
 //! each connection taken over, and of the interfaces. The program keeps the numbers and the send
-//! ring of its connections in a memory file. After its death the keeper moves them into the kernel's
-//! sockets and closes these: the peer receives what was sent, then FIN or RST.
+//! ring of its connections in a memory file. After its death the keeper moves them into the
+//! kernel's sockets and closes these: the peer receives what was sent, then FIN or RST.
 //!
 //! ```text
 //!  hairpin run ── fork ── fork ─▶ keeper: start, serve             server.rs

@@ -38,7 +38,8 @@ fn write_garbage(slot: &mut StateSlot, rng: &mut Random) {
     for (word, value) in slot.words().iter().zip(valid) {
         let random = rng.next();
         // A quarter of the records is random as a whole.
-        let value = if keeps == 0 || random % 16 == 0 { (random >> 32) as u32 } else { value };
+        let value =
+            if keeps == 0 || random.is_multiple_of(16) { (random >> 32) as u32 } else { value };
         word.store(value, Ordering::Release);
     }
 }
