@@ -9,12 +9,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use hairpin_netstack::{DeviceSettings, Settings};
 use hairpin_wire::MacAddress;
 use hairpin_xdp::{
-    Interface, InterfaceError, InterfaceSettings, Mode, Packet, ReceiveStamps, RxProbe, TxWakeup,
-    Umem,
+    Interface, InterfaceError, InterfaceSettings, LinkError, Mode, Packet, ReceiveStamps, RxProbe,
+    TxWakeup, Umem,
 };
 
 use crate::control_plane::{ControlPlane, packet_limit};
@@ -31,6 +32,9 @@ use crate::{
 const ADDRESSES: u32 = 256;
 /// The most memberships of all sockets, and the most sources of these.
 const MEMBERSHIPS: u32 = 4_096;
+
+/// The longest time until the keeper of another run has released an interface.
+const RELEASED: Duration = Duration::from_millis(300);
 
 /// The number of stacks opened in this process: paths of one stack are never valid in another.
 static STACK_COUNT: AtomicU64 = AtomicU64::new(0);
@@ -90,7 +94,7 @@ impl Stack {
     /// See [`StackError`].
     pub fn open(interface: &str, settings: &StackSettings) -> Result<Self, StackError> {
         let name = interface;
-        let interface = open_interface(name, settings)?;
+        let interface = await_interface(name, settings)?;
         let index = interface.device().index;
         let is_veth = interface.device().driver.as_deref() == Some("veth");
         let trusts_checksums = settings.trusts_checksums.unwrap_or(is_veth);
@@ -268,6 +272,22 @@ impl Stack {
     #[must_use]
     pub fn mac(&self) -> [u8; 6] {
         self.owner.control_plane().mac()
+    }
+}
+
+/// Opens the interface. The keeper of a program that has just been killed still holds it for a
+/// moment.
+fn await_interface(name: &str, settings: &StackSettings) -> Result<Interface, InterfaceError> {
+    let until = Instant::now() + RELEASED;
+    loop {
+        match open_interface(name, settings) {
+            Err(InterfaceError::Link { reason: LinkError::Busy, .. })
+                if settings.keeper.is_some() && Instant::now() < until =>
+            {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            opened => return opened,
+        }
     }
 }
 
