@@ -13,7 +13,7 @@ use memmap2::{Advice, MmapRaw};
 use crate::mapping;
 
 const FILE_NAME: &std::ffi::CStr = c"hairpin-state";
-/// The words of a slot: one cache line.
+/// The number of words of a slot: one cache line.
 const WORDS: usize = 16;
 /// The length of a slot before its ring. A ring begins at a page, so that it can be populated.
 const HEAD: usize = 4_096;
@@ -54,7 +54,7 @@ impl StateReader {
         self.ring
     }
 
-    /// Returns the words of a slot, each as it was last stored.
+    /// Returns all words of a slot, each as it was last stored.
     ///
     /// # Errors
     /// `InvalidInput` for a slot that does not exist.
@@ -143,7 +143,7 @@ impl fmt::Debug for StateFile {
     }
 }
 
-/// A slot of a state file: [`words`](Self::words), and a ring of bytes to which the value
+/// A slot of a state file: [`words`](Self::words), and a ring of bytes to which this value
 /// dereferences. Dropping the value frees the slot.
 #[derive(Debug)]
 pub struct StateSlot {
@@ -158,13 +158,13 @@ impl StateSlot {
         self.index
     }
 
-    /// Returns the words.
+    /// Returns the slot's words.
     #[must_use]
     #[inline]
     pub fn words(&self) -> &[AtomicU32; WORDS] {
-        // SAFETY: `index` is below the number of slots, so the words are inside the mapping, which
+        // SAFETY: `index` is below the number of slots, so its words are inside the mapping, which
         // lives as long as `file`. The offset is a multiple of the page size. Only this process
-        // writes, and it accesses the words only as atomics.
+        // writes, and it accesses them only as atomics.
         unsafe { &*self.file.memory.as_mut_ptr().add(self.offset()).cast() }
     }
 

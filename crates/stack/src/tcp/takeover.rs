@@ -155,8 +155,6 @@ pub(super) fn take_over(
     let backward = Route { local: remote, remote: local, ..forward };
     let config = Config { nagle: !socket.has_nodelay()?, ..Config::default() };
     let (keepalive, reuse) = (socket.keepalive()?, socket.reuse_address()?);
-    // Before the kernel's socket enters repair mode: if this process dies there, the peer would
-    // wait without limit.
     let kept = hold(shared, socket, reuse)?;
     let entry = Entry::Flow { protocol: Protocol::Tcp, vlan: None, local, remote };
     let key = FlowKey::new(remote, local);
@@ -208,7 +206,8 @@ fn give_up(shared: &SharedState, entry: &Entry, flow: usize) {
     shared.tcp.drain_retired(shared);
 }
 
-/// Makes the keeper hold the connection, if there is one.
+/// Makes the keeper hold the connection, if there is one, before the kernel's socket enters repair
+/// mode: if this process dies there, the peer would wait without limit.
 fn hold(
     shared: &SharedState,
     socket: KernelSocket<'_>,

@@ -9,7 +9,7 @@ const WINDOW_MAX: u32 = 0xFFFF << 14;
 /// The MSS clamps that the kernel accepts (`TCP_MIN_MSS`, `MAX_TCP_WINDOW`).
 const SEGMENT_SIZES: std::ops::RangeInclusive<u32> = 88..=32_767;
 
-/// The words of a record.
+/// The indices of a record's words.
 mod word {
     pub(super) const PHASE: usize = 0;
     pub(super) const SEND_UNACKNOWLEDGED: usize = 1;
