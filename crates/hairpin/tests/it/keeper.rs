@@ -203,7 +203,11 @@ fn kill_at_work(ground: &mut Ground, number: u32) -> (End, Duration, bool) {
                 run.receive(10_000).unwrap();
             }
         }
-        _ => run.peer.write_all(&[0; 10 * MESSAGE]).unwrap(),
+        _ => {
+            run.peer.write_all(&[0; 10 * MESSAGE]).unwrap();
+            // The program sleeps; its stack receives the bytes meanwhile.
+            sleep(pause + Duration::from_millis(50));
+        }
     }
     let program = if wrapped { run.processes("python3")[0] } else { run.program.id() as i32 };
     kill(program);
@@ -248,6 +252,11 @@ fn killed_keeper_leaves_the_program_to_the_kernel() {
         kill(keepers[0]);
         for _ in 0..100 {
             run.exchange().unwrap();
+        }
+        // The line is printed at most a second later.
+        let until = Instant::now() + SILENCE;
+        while !run.log().contains("the keeper has ended: TCP continues") && Instant::now() < until {
+            sleep(Duration::from_millis(5));
         }
         let log = run.log();
         assert_eq!(log.matches("the keeper has ended: TCP continues").count(), 1, "{log}");
