@@ -5,11 +5,11 @@ use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use hairpin_testbed::{Host, Testbed, scaled};
+use hairpin_testbed::{Testbed, scaled};
 
 use crate::support::{hairpin, turn};
 
