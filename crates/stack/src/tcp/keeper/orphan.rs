@@ -147,7 +147,6 @@ impl Orphan {
             // An odd value would mean a clock of microseconds.
             kernel.set_timestamp(value.wrapping_add(value & 1))?;
         }
-        kernel.select(Queue::None)?;
         kernel.end_repair()?;
         kernel.set_reuse_address(record.reuse.into())
     }
@@ -158,7 +157,6 @@ impl Orphan {
         kernel.start_repair()?;
         kernel.select(Queue::Send)?;
         let sequence = kernel.sequence();
-        kernel.select(Queue::None)?;
         kernel.end_repair()?;
         sequence
     }
