@@ -97,9 +97,31 @@ impl FrameSink for Datagrams<'_> {
     }
 }
 
-/// Takes up to `most` frames of one EtherType or TCP connection.
+/// Takes one frame of an EtherType.
+struct RawFrame {
+    ether_type: u16,
+    taken: Option<Packet>,
+}
+
+impl FrameSink for RawFrame {
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.taken.is_some()
+    }
+
+    #[inline(always)]
+    fn packet(&mut self, of: Reader, packet: Packet) -> Option<Packet> {
+        if of != Reader::Raw(self.ether_type) {
+            return Some(packet);
+        }
+        self.taken = Some(packet);
+        None
+    }
+}
+
+/// Takes up to `most` frames of one TCP connection.
 struct Packets<'a> {
-    of: Reader,
+    flow: usize,
     into: &'a mut Vec<Packet>,
     most: usize,
 }
@@ -117,7 +139,7 @@ impl FrameSink for Packets<'_> {
 
     #[inline(always)]
     fn packet(&mut self, of: Reader, packet: Packet) -> Option<Packet> {
-        if of != self.of {
+        if of != Reader::Tcp(self.flow) {
             return Some(packet);
         }
         self.into.push(packet);
@@ -151,8 +173,6 @@ pub(crate) struct DataPlane {
     has_stamps: bool,
     /// The additional recipients of the current datagram.
     copies: Vec<Recipient>,
-    /// Memory for one raw frame that is received directly.
-    raw_frame: Vec<Packet>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -183,7 +203,6 @@ impl DataPlane {
             queue_budget,
             has_stamps,
             copies: Vec::with_capacity(sockets),
-            raw_frame: Vec::with_capacity(1),
         })
     }
 
@@ -272,12 +291,9 @@ impl DataPlane {
             self.queue_budget += 1;
             return Ok((Some(packet), queue.len() > 0));
         }
-        let mut into = std::mem::take(&mut self.raw_frame);
-        let mut sink = Packets { of: Reader::Raw(ether_type), into: &mut into, most: 1 };
-        let taken = self.take_frames(&mut sink);
-        let packet = into.pop();
-        self.raw_frame = into;
-        taken.map(|_| (packet, false))
+        let mut sink = RawFrame { ether_type, taken: None };
+        self.take_frames(&mut sink)?;
+        Ok((sink.taken, false))
     }
 
     /// Adds the queue of a TCP flow, or continues the one that it has. Returns its number.
@@ -315,7 +331,7 @@ impl DataPlane {
         most: usize,
     ) -> io::Result<()> {
         self.take_flow(flow, into, most);
-        self.take_frames(&mut Packets { of: Reader::Tcp(flow), into, most }).map(drop)
+        self.take_frames(&mut Packets { flow, into, most }).map(drop)
     }
 
     #[inline]
@@ -382,7 +398,7 @@ impl DataPlane {
 
     /// Returns the next frame from the rings; with `cached_only`, only one that needs no read of
     /// the shared index.
-    #[inline]
+    #[inline(always)]
     fn next_frame(&mut self, cached_only: bool) -> io::Result<Option<Packet>> {
         if cached_only {
             return Ok(self.interface.receive_cached().map(|(_, packet)| packet));

@@ -76,6 +76,7 @@ pub(crate) fn to_engine_address(address: SocketAddr) -> SocketAddress {
 
 /// Converts an engine address to that of a socket; link-local addresses get the interface's index
 /// as scope.
+#[inline(always)]
 pub(crate) fn to_socket_addr(address: SocketAddress, interface: u32, family: Family) -> SocketAddr {
     match family.to_socket(address.address.to_ip()) {
         IpAddr::V6(ip) if is_local_to_link(IpAddr::V6(ip)) => {
@@ -86,6 +87,7 @@ pub(crate) fn to_socket_addr(address: SocketAddress, interface: u32, family: Fam
 }
 
 /// Returns `true` for addresses that need a scope: fe80::/10, ff02::/16 (RFC 4007).
+#[inline]
 pub(crate) fn is_local_to_link(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(_) => false,

@@ -35,7 +35,7 @@ impl Family {
     }
 
     /// Converts an address of a packet to the socket's form.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn to_socket(self, address: IpAddr) -> IpAddr {
         match address {
             IpAddr::V4(v4) if self == Self::DualStack => v4.to_ipv6_mapped().into(),
