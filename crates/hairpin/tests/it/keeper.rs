@@ -48,8 +48,8 @@ fn pattern(position: u64) -> u8 {
     ((position / 4) as u32).to_be_bytes()[(position % 4) as usize]
 }
 
-/// Returns the library that was built last: by `cargo build` next to the command, or by `cargo test`
-/// among the tests' dependencies.
+/// Returns the library that was built last: by `cargo build` next to the command, or by
+/// `cargo test` among the tests' dependencies.
 fn library() -> PathBuf {
     let command = Path::new(env!("CARGO_BIN_EXE_hairpin"));
     let name = "libhairpin_preload.so";
