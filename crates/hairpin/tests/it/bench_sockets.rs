@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{assert_done, assert_status, hairpin, rows, turn};
+use crate::support::{assert_done, assert_status, hairpin, preload_library, rows, turn};
 use crate::xdp::{as_unprivileged, command, stderr, stdout};
 
 /// Returns `true` if the preloaded library is next to the command, and sockperf is installed.
@@ -14,14 +14,13 @@ fn can_run() -> bool {
     is_installed && has_library()
 }
 
-/// Returns `true` if the preloaded library is next to the command.
+/// Returns `true` if the preloaded library was built.
 pub(crate) fn has_library() -> bool {
-    let library =
-        std::path::Path::new(env!("CARGO_BIN_EXE_hairpin")).with_file_name("libhairpin_preload.so");
-    if !library.exists() {
-        eprintln!("skipped: needs {}", library.display());
+    let is_built = preload_library().is_some();
+    if !is_built {
+        eprintln!("skipped: needs cargo build -p hairpin-preload");
     }
-    library.exists()
+    is_built
 }
 
 #[test]

@@ -40,7 +40,6 @@ struct Run {
 struct Ground {
     testbed: Testbed,
     folder: tempfile::TempDir,
-    library: PathBuf,
     runs: u32,
 }
 
@@ -48,23 +47,10 @@ fn pattern(position: u64) -> u8 {
     ((position / 4) as u32).to_be_bytes()[(position % 4) as usize]
 }
 
-/// Returns the library that was built last: by `cargo build` next to the command, or by
-/// `cargo test` among the tests' dependencies.
-fn library() -> PathBuf {
-    let command = Path::new(env!("CARGO_BIN_EXE_hairpin"));
-    let name = "libhairpin_preload.so";
-    let places = [command.with_file_name(name), command.with_file_name("deps").join(name)];
-    let built = places.into_iter().filter_map(|path| {
-        let modified = fs::metadata(&path).and_then(|status| status.modified()).ok()?;
-        Some((modified, path))
-    });
-    built.max().expect("cargo build -p hairpin-preload creates the library").1
-}
-
 impl Ground {
     fn new() -> Self {
         let testbed = Testbed::namespaces().unwrap();
-        Self { testbed, folder: tempfile::tempdir().unwrap(), library: library(), runs: 0 }
+        Self { testbed, folder: tempfile::tempdir().unwrap(), runs: 0 }
     }
 
     /// Starts a run and exchanges the first messages. `wrapped`: the program is a child of a shell.
@@ -88,7 +74,6 @@ impl Ground {
         command.args(["/usr/bin/python3", "-S", "-E"]).arg(script);
         command.args([role, &address.ip().to_string(), &PORT.to_string(), behavior]).arg(&record);
         command.env("HAIRPIN_LOG", "all").env(VARIABLE, &name);
-        command.env("HAIRPIN_PRELOAD", &self.library);
         command.stdout(Stdio::piped()).stderr(fs::File::create(&log).unwrap());
         let mut program = host.spawn(command, &[]).unwrap();
         let peer = match listener {
