@@ -199,9 +199,16 @@ fn find(program: &Path) -> Option<PathBuf> {
     env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-/// Returns the kinds and file offsets of the segments of a 64-bit ELF program (ELF-64 Object File
-/// Format, program headers); `None` for other files.
-fn segments(bytes: &[u8]) -> Option<Vec<(u32, usize)>> {
+/// A segment of an ELF program: its kind, and its place in the file.
+struct Segment {
+    kind: u32,
+    offset: usize,
+    length: usize,
+}
+
+/// Returns the segments of a 64-bit ELF program (ELF-64 Object File Format, program headers);
+/// `None` for other files.
+fn segments(bytes: &[u8]) -> Option<Vec<Segment>> {
     if !bytes.starts_with(b"\x7fELF\x02") {
         return None;
     }
@@ -212,7 +219,8 @@ fn segments(bytes: &[u8]) -> Option<Vec<(u32, usize)>> {
     let (offset, size, count) = (number(0x20, 8)?, number(0x36, 2)?, number(0x38, 2)?);
     let segment = |index: u64| {
         let at = usize::try_from(offset.checked_add(index * size)?).ok()?;
-        Some((number(at, 4)? as u32, usize::try_from(number(at.checked_add(8)?, 8)?).ok()?))
+        let place = |field: usize| usize::try_from(number(at.checked_add(field)?, 8)?).ok();
+        Some(Segment { kind: number(at, 4)? as u32, offset: place(8)?, length: place(32)? })
     };
     (0..count).map(segment).collect()
 }
@@ -220,18 +228,30 @@ fn segments(bytes: &[u8]) -> Option<Vec<(u32, usize)>> {
 /// Returns `true` for a program without an interpreter, which nothing can be preloaded into.
 fn is_static(bytes: &[u8]) -> bool {
     const INTERPRETER: u32 = 3;
-    segments(bytes).is_some_and(|found| found.iter().all(|(kind, _)| *kind != INTERPRETER))
+    segments(bytes).is_some_and(|found| found.iter().all(|segment| segment.kind != INTERPRETER))
 }
 
-/// Returns `true` for a program of the Go linker, which marks it with a note: its name has four
-/// bytes, and its type is 4 (`.note.go.buildid`).
+/// Returns `true` for a program of the Go linker, which marks it with a note: its name is `Go`, and
+/// its type is 4 (`.note.go.buildid`).
 fn is_go(bytes: &[u8]) -> bool {
     const NOTE: u32 = 4;
-    let is_note = |at: usize| {
-        let note = bytes.get(at..).and_then(|rest| rest.get(..16));
-        note.is_some_and(|note| note[..4] == [4, 0, 0, 0] && note[8..] == *b"\x04\0\0\0Go\0\0")
+    let has_note = |segment: &Segment| {
+        let end = segment.offset.saturating_add(segment.length).min(bytes.len());
+        let mut rest = bytes.get(segment.offset..end).unwrap_or_default();
+        while let Some((header, after)) = rest.split_first_chunk::<12>() {
+            let word = |at: usize| {
+                header[at..at + 4].iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte))
+            };
+            let (name, text) = (word(0), word(4));
+            if word(8) == 4 && name == 4 && after.starts_with(b"Go\0\0") {
+                return true;
+            }
+            let length = name.next_multiple_of(4) + text.next_multiple_of(4);
+            rest = after.get(length..).unwrap_or_default();
+        }
+        false
     };
-    segments(bytes).is_some_and(|found| found.iter().any(|&(kind, at)| kind == NOTE && is_note(at)))
+    segments(bytes).is_some_and(|found| found.iter().any(|it| it.kind == NOTE && has_note(it)))
 }
 
 /// Returns the interfaces of this network namespace, except loopback.
@@ -263,12 +283,14 @@ mod tests {
         let mut program = b"\x7fELF\x02".to_vec();
         program.resize(0x40 + 56, 0);
         (program[0x20], program[0x36], program[0x38]) = (0x40, 56, 1);
-        (program[0x40], program[0x48]) = (4, 0x78);
-        let mut other = program.clone();
-        program.extend_from_slice(b"\x04\0\0\0\x53\0\0\0\x04\0\0\0Go\0\0");
-        assert!(is_go(&program));
-        other.extend_from_slice(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0");
-        assert!(!is_go(&other) && !is_go(b"#!/bin/sh\n") && !is_go(&[]));
+        (program[0x40], program[0x48], program[0x60]) = (4, 0x78, 0xff);
+        let gnu = b"\x04\0\0\0\x05\0\0\0\x03\0\0\0GNU\0abcde\0\0\0";
+        let go = b"\x04\0\0\0\x53\0\0\0\x04\0\0\0Go\0\0";
+        let with = |notes: &[&[u8]]| [&[&program[..]], notes].concat().concat();
+        assert!(is_go(&with(&[go])) && is_go(&with(&[gnu, go])));
+        assert!(!is_go(&with(&[gnu])) && !is_go(&with(&[gnu, &go[..13]])));
+        assert!(!is_go(&with(&[&[0xff; 24], go])), "a note that is longer than the file");
+        assert!(!is_go(b"#!/bin/sh\n") && !is_go(&[]));
     }
 
     #[test]

@@ -4,13 +4,12 @@
 //! The tests assert that packets bypass the kernel. They assert no latency.
 
 use std::fs;
-use std::time::{Duration, Instant};
 
 use crate::bench_sockets::has_library;
 use crate::support::{assert_done, assert_status, hairpin, rows, turn};
 use crate::xdp::{
-    Market, assert_bypassed, assert_rows, command, in_sync, kernel_datagrams, packets, start,
-    stderr, stdout, waits,
+    Market, assert_bypassed, assert_rows, command, in_sync, kernel_datagrams, packets,
+    ping_until_answered, start, stderr, stdout, waits,
 };
 use crate::xdp_tcp::assert_segments_bypass;
 use hairpin_reactor::Wait;
@@ -123,14 +122,7 @@ fn io_uring_program_leaves_its_sockets_to_the_kernel() {
         let mut pong = start(first, command(words(&[])));
         let args = ["ping", "10.77.0.1:5000", "--protocol", protocol, "--wait", "epoll"];
         let args = args.into_iter().chain(["--samples", "40", "--rounds", "1"]);
-        // Repeat until the pong listens.
-        let until = Instant::now() + Duration::from_secs(20);
-        let output = loop {
-            let output = start(second, command(args.clone())).output();
-            if output.status.success() || Instant::now() > until || !pong.runs() {
-                break output;
-            }
-        };
+        let output = ping_until_answered(second, &mut pong, args);
         assert_done(&output);
         pong.signal("INT");
         let pong = pong.output();

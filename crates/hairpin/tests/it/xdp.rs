@@ -38,6 +38,21 @@ pub(crate) fn command<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {
     command
 }
 
+/// Repeats a ping until the pong listens. Returns the output of the last.
+pub(crate) fn ping_until_answered<'a>(
+    host: &Host,
+    pong: &mut Process,
+    ping: impl Iterator<Item = &'a str> + Clone,
+) -> Output {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let output = start(host, command(ping.clone())).output();
+        if output.status.success() || Instant::now() > until || !pong.runs() {
+            return output;
+        }
+    }
+}
+
 pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -271,14 +286,7 @@ fn pong_answers_xdp_and_kernel_pings_and_counts_them() {
         let mut pong = start(first, command(args.into_iter().chain(STRICT)));
         let args = ["ping", at, "--protocol", protocol, "--interface", "veth0", "--wait", "epoll"];
         let args = args.into_iter().chain(["--samples", "40", "--rounds", "1"]);
-        // Repeat until the pong listens.
-        let until = Instant::now() + Duration::from_secs(20);
-        let over_kernel = loop {
-            let output = start(second, command(args.clone())).output();
-            if output.status.success() || Instant::now() > until || !pong.runs() {
-                break output;
-            }
-        };
+        let over_kernel = ping_until_answered(second, &mut pong, args.clone());
         assert_done(&over_kernel);
         let before = testbed.hosts().each_ref().map(kernel_datagrams);
         let over_xdp = start(second, command(args.chain(STRICT))).output();

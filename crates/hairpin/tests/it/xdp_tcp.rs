@@ -4,11 +4,12 @@
 
 use std::fs;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::support::{assert_done, assert_status, rows, turn};
 use crate::xdp::{
-    Market, STRICT, assert_interface_logged, assert_xdp_rows, command, start, stderr,
+    Market, STRICT, assert_interface_logged, assert_xdp_rows, command, ping_until_answered, start,
+    stderr,
 };
 use crate::xdp::{stdout, waits};
 use hairpin_testbed::{Host, Testbed};
@@ -72,14 +73,7 @@ fn pings_of_several_connections_and_sizes_bypass_the_kernel() {
         let args = ["ping", at, "--protocol", "tcp", "--wait", "spin,poll", "--size", "14,1400"];
         let args = args.into_iter().chain(["--connections", "3", "--samples", "300"]);
         let args = args.chain(["--rounds", "1"]).chain(flags);
-        // Repeat until the pong listens.
-        let until = Instant::now() + Duration::from_secs(20);
-        let output = loop {
-            let output = start(second, command(args.clone())).output();
-            if output.status.success() || Instant::now() > until || !pong.runs() {
-                break output;
-            }
-        };
+        let output = ping_until_answered(second, &mut pong, args);
         assert_done(&output);
         assert_interface_logged(&output, "ping: ");
         let stat = command(["stat", "--name", "tcp"]).output().unwrap();
