@@ -179,11 +179,10 @@ fn kill(process: i32) {
 }
 
 /// Kills a program in the middle of its work. Returns the end that the peer sees, the time until
-/// then, and `true` if the connection was taken over. `pushes`: some programs stream.
-fn kill_at_work(ground: &mut Ground, number: u32, pushes: bool) -> (End, Duration, bool) {
+/// then, and `true` if the connection was taken over.
+fn kill_at_work(ground: &mut Ground, number: u32) -> (End, Duration, bool) {
     let role = ["accept", "connect"][number as usize % 2];
-    let behaviors = if pushes { ["echo", "sleep", "push"] } else { ["echo", "sleep", "echo"] };
-    let behavior = behaviors[number as usize / 2 % 3];
+    let behavior = ["echo", "push", "sleep"][number as usize / 2 % 3];
     let wrapped = number % 5 == 4;
     let mut run = ground.start(role, behavior, wrapped);
     let pause = Duration::from_micros(u64::from(number) * 7_919 % 40_000);
@@ -224,10 +223,8 @@ fn killed_program_sends_all_and_closes() {
     let mut ground = Ground::new();
     let (mut bypassing, mut ends, mut longest) = (0, [0, 0], Duration::ZERO);
     let count = scaled(20) as u32;
-    // A program that streams has a known defect (docs/design/tcp.md), so only longer runs have it.
-    let pushes = count > 20;
     for number in 0..count {
-        let (end, passed, was_bypassing) = kill_at_work(&mut ground, number, pushes);
+        let (end, passed, was_bypassing) = kill_at_work(&mut ground, number);
         bypassing += u32::from(was_bypassing);
         ends[usize::from(end == End::Reset)] += 1;
         longest = longest.max(passed);

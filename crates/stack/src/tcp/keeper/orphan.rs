@@ -36,10 +36,11 @@ pub(super) struct Orphan {
 /// The rest of the work after the numbers are restored.
 #[derive(Debug)]
 pub(super) enum Rest {
-    /// Send these bytes, then close. `resets`: the program has left bytes unread.
-    Close { unsent: Vec<u8>, resets: bool },
+    /// Send these bytes, then close. `resets`: the program has left bytes unread. `probe`: makes
+    /// the peer acknowledge bytes in flight, whose acknowledgments the program may have received.
+    Close { unsent: Vec<u8>, resets: bool, probe: Option<Vec<u8>> },
     /// Nothing is known: make the peer receive an RST.
-    Reset { sequence: u32 },
+    Reset { sequence: Option<u32> },
 }
 
 impl Orphan {
@@ -70,7 +71,7 @@ impl Orphan {
     /// meanwhile.
     pub(super) fn restore(&self, state: &StateReader, slot: u32) -> Rest {
         let restored = self.try_restore(state, slot);
-        restored.unwrap_or_else(|_| Rest::Reset { sequence: self.sequence().unwrap_or(0) })
+        restored.unwrap_or_else(|_| Rest::Reset { sequence: self.sequence().ok() })
     }
 
     fn try_restore(&self, state: &StateReader, slot: u32) -> io::Result<Rest> {
@@ -80,7 +81,7 @@ impl Orphan {
         let kernel = self.kernel();
         let numbers = &record.numbers;
         let mut unsent = Vec::new();
-        let mut resets = false;
+        let (mut resets, mut probe) = (false, None);
         match record.phase {
             Phase::Free => {}
             Phase::TakingOver => {
@@ -92,6 +93,9 @@ impl Orphan {
                 let mut bytes = state.bytes(slot, una, record.queued() as usize)?;
                 unsent = bytes.split_off(record.in_flight() as usize);
                 resets = numbers.unread > 0 || kernel.unread()? > 0;
+                if !bytes.is_empty() {
+                    probe = self.packet(una, numbers.receive_next, true);
+                }
                 self.write(&record, &bytes, resets)?;
             }
             Phase::Returned => {
@@ -103,7 +107,7 @@ impl Orphan {
                 kernel.set_reuse_address(record.reuse.into())?;
             }
         }
-        Ok(Rest::Close { unsent, resets })
+        Ok(Rest::Close { unsent, resets, probe })
     }
 
     /// Dissolves the kernel's connection and establishes it again with the numbers of the record.
@@ -182,18 +186,26 @@ impl Orphan {
     ///
     /// A segment outside the peer's window is answered with the numbers that the peer expects. The
     /// kernel answers this with an RST, because it has no socket any more.
-    pub(super) fn reset(self, sequence: u32, injector: &Injector) {
-        let kernel = self.kernel();
-        let _ = kernel.end_repair();
+    pub(super) fn reset(self, sequence: Option<u32>, injector: &Injector) {
+        let _ = self.kernel().end_repair();
         let _ = SockRef::from(&self.socket).set_linger(Some(Duration::ZERO));
+        let packet = self.packet(sequence.unwrap_or(0), 0, sequence.is_some());
         drop(self.socket);
+        let _ = packet.map(|mut packet| injector.inject(&mut packet));
+    }
+
+    /// Returns a packet with the byte before `sequence`, or without a byte. The peer has received
+    /// this byte and discards it, but answers at once; segments without bytes are answered twice
+    /// per second at most (`tcp_invalid_ratelimit`).
+    fn packet(&self, sequence: u32, acknowledgment: u32, has_byte: bool) -> Option<Vec<u8>> {
+        let before = sequence.wrapping_sub(1);
         let snapshot = Snapshot {
-            send_unacknowledged: sequence.wrapping_sub(1),
-            send_next: sequence.wrapping_sub(1),
-            send_window: 0,
-            send_window_max: 0,
-            send_window_update: 0,
-            receive_next: 0,
+            send_unacknowledged: before,
+            send_next: before,
+            send_window: 1,
+            send_window_max: 1,
+            send_window_update: acknowledgment,
+            receive_next: acknowledgment,
             receive_window: 0,
             send_scale: 0,
             receive_scale: 0,
@@ -209,12 +221,12 @@ impl Orphan {
         let (mut send, mut receive, mut frame) = ([0; 4_096], [0; 4_096], [0; 128]);
         let mut rings = Rings { send: &mut send, receive: &mut receive };
         let connection = Connection::new(now(), &snapshot, &[], Config::default(), &mut rings);
-        let Ok(mut connection) = connection else { return };
-        let header = PreparedHeader::new(&route);
-        let length = connection.write_acknowledgment(now(), &header, &mut frame);
-        if let Some(packet) = frame.get_mut(EthernetHeader::SIZE..length) {
-            let _ = injector.inject(packet);
-        }
+        let (mut connection, header) = (connection.ok()?, PreparedHeader::new(&route));
+        let length = match has_byte {
+            true => connection.send(now(), &mut rings, &header, 1, &mut frame, |_| {})?,
+            false => connection.write_acknowledgment(now(), &header, &mut frame),
+        };
+        frame.get(EthernetHeader::SIZE..length).map(<[u8]>::to_vec)
     }
 }
 

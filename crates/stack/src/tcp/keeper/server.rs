@@ -19,6 +19,8 @@ const CLIENTS_MAX: usize = 4_096;
 const DESCRIPTOR: libc::c_int = 900;
 /// The longest time to wait for acknowledgments before an RST.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// The longest time to wait until a process that has closed its socket has ended.
+const ENDED: Duration = Duration::from_millis(300);
 /// The interval of checking for these. At other times the keeper sleeps.
 const INTERVAL: Duration = Duration::from_millis(2);
 /// The most descriptors of the interfaces of a process.
@@ -116,6 +118,8 @@ fn isolate(registration: &OwnedFd) {
 #[derive(Debug)]
 struct Client {
     socket: OwnedFd,
+    /// The process, if it could be opened.
+    process: Option<OwnedFd>,
     state: StateReader,
     /// The connections by slot.
     orphans: HashMap<u32, Orphan>,
@@ -202,6 +206,9 @@ impl Server {
 
     /// Hands the connections of a dead process back to the kernel and closes them.
     fn finish(&mut self, client: Client) {
+        if !client.orphans.is_empty() {
+            client.await_end();
+        }
         let Client { state, orphans, interface, .. } = client;
         let rests: Vec<_> = orphans
             .into_iter()
@@ -211,7 +218,9 @@ impl Server {
         drop(interface);
         for (rest, orphan) in rests {
             match rest {
-                Rest::Close { unsent, resets } => {
+                Rest::Close { unsent, resets, probe } => {
+                    // Otherwise the kernel waits a second until its first retransmission.
+                    let _ = probe.map(|mut packet| self.injector.inject(&mut packet));
                     orphan.send(&unsent);
                     if resets {
                         let until = Instant::now() + PATIENCE;
@@ -229,7 +238,17 @@ impl Client {
     fn new(socket: OwnedFd) -> io::Result<Self> {
         let state = StateReader::create(CONNECTIONS as u32, RING)?;
         message::send(socket.as_fd(), [0; 2], &[state.file().as_fd()], libc::MSG_DONTWAIT)?;
-        Ok(Self { socket, state, orphans: HashMap::new(), interface: Vec::new() })
+        let process = open_peer(&socket).ok();
+        Ok(Self { socket, process, state, orphans: HashMap::new(), interface: Vec::new() })
+    }
+
+    /// Waits until the kernel has closed all descriptors of the process. Until then frames are
+    /// redirected to its AF_XDP sockets, and the answers of the peers would be lost.
+    fn await_end(&self) {
+        let Some(process) = &self.process else { return };
+        let mut fd = libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one element.
+        unsafe { libc::poll(&raw mut fd, 1, ENDED.as_millis() as i32) };
     }
 
     /// Serves one request; `None` if the process has ended, or sends what the library does not.
@@ -262,6 +281,26 @@ impl Client {
             }
         }
         message::send(self.socket.as_fd(), [number, slot], &[], libc::MSG_DONTWAIT).ok()
+    }
+}
+
+/// Opens the process that has created the other end of a pair of sockets (pidfd_open(2)).
+fn open_peer(socket: &OwnedFd) -> io::Result<OwnedFd> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to the structure; the second call takes
+    // integers, and its descriptor is new.
+    unsafe {
+        let (level, name) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
+        let at = (&raw mut peer).cast();
+        if libc::getsockopt(socket.as_raw_fd(), level, name, at, &raw mut length) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let fd = libc::syscall(libc::SYS_pidfd_open, peer.pid, 0);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(OwnedFd::from_raw_fd(fd as RawFd))
     }
 }
 

@@ -86,7 +86,7 @@ fn garbage_ends_only_its_own_connection() {
         let orphan = Orphan::new(OwnedFd::from(socket)).unwrap();
         let [end, _program] = message::pair().unwrap();
         let orphans = HashMap::from([(slot.index(), orphan)]);
-        server.finish(Client { socket: end, state, orphans, interface: Vec::new() });
+        server.finish(Client { socket: end, process: None, state, orphans, interface: Vec::new() });
         match record.map(|record| record.phase) {
             // Numbers that are wrong and possible are the program's own loss.
             Ok(Phase::Bypassing) => {
