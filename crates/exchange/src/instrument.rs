@@ -23,6 +23,23 @@ pub struct Instrument {
     pub implied_book: bool,
     /// The kind of instrument in its definition.
     pub kind: InstrumentKind,
+    /// The display of its prices.
+    pub display: DisplayFormat,
+}
+
+/// The display of an instrument's prices, as its definition describes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DisplayFormat {
+    /// DisplayFactor (tag 9787): a displayed price is the wire price times the factor.
+    pub factor: Price,
+    /// MainFraction (tag 37702), SubFraction (tag 37703) and PriceDisplayFormat (tag 9800) of
+    /// prices that are displayed with fractions. Futures and bonds only.
+    pub fraction: Option<(u8, u8, u8)>,
+}
+
+impl DisplayFormat {
+    /// The wire price, in decimals.
+    pub const WIRE: Self = Self { factor: Decimal(1_000_000_000), fraction: None };
 }
 
 /// The kinds of instruments, each with its own definition message.
@@ -109,8 +126,46 @@ impl Instrument {
                 protection: Decimal(PROTECTION),
                 implied_book: false,
                 kind: InstrumentKind::Future,
+                display: DisplayFormat::WIRE,
             })
             .collect()
+    }
+
+    /// Creates an instrument for each way in which CME displays prices, with ids from 2001: a bond
+    /// and seven futures, whose symbols name a product with that display.
+    #[must_use]
+    pub fn display_formats() -> Vec<Self> {
+        const FIRST_ID: i32 = 2_001;
+        const ONE: i64 = 1_000_000_000;
+        let fraction = |main, sub, digits| DisplayFormat {
+            fraction: Some((main, sub, digits)),
+            ..DisplayFormat::WIRE
+        };
+        let decimal = |factor| DisplayFormat { factor: Decimal(factor), fraction: None };
+        let formats = [
+            ("ES", 25 * ONE, decimal(ONE / 100)),
+            ("6E", 50 * ONE, decimal(ONE / 100_000)),
+            ("WHOLE", ONE, DisplayFormat::WIRE),
+            ("ZN", ONE / 64, fraction(32, 2, 3)),
+            ("ZB", ONE / 32, fraction(32, 0, 2)),
+            ("ZF", ONE / 128, fraction(32, 4, 3)),
+            ("ZC", ONE / 4, fraction(8, 0, 1)),
+            ("10Y", ONE / 256, fraction(32, 8, 3)),
+        ];
+        let create = |(id, (symbol, tick, display)): (i32, (&str, i64, DisplayFormat))| Self {
+            security_id: id,
+            symbol: symbol.to_owned(),
+            tick: Decimal(tick),
+            reference: Decimal(4_000 * tick),
+            protection: Decimal(24 * tick),
+            implied_book: false,
+            kind: match symbol {
+                "10Y" => InstrumentKind::Bond { coupon: Decimal(4 * ONE) },
+                _ => InstrumentKind::Future,
+            },
+            display,
+        };
+        (FIRST_ID..).zip(formats).map(create).collect()
     }
 
     /// Returns the terms for the matching engine.

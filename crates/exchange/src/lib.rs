@@ -86,7 +86,7 @@ pub use gateway::{
     MassActionReason, OrderReason, QuoteReason, RateLimit, RateLimits, Rejected, RetransmitReason,
     SessionState, TerminateCode, Venue,
 };
-pub use instrument::{Instrument, InstrumentKind, Leg, OptionRight};
+pub use instrument::{DisplayFormat, Instrument, InstrumentKind, Leg, OptionRight};
 pub use listener::{EventPacket, Listener, Tick};
 pub use market::{Market, OrderEvent, SessionElimination, SessionFill};
 pub use matching::{

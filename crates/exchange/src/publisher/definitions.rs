@@ -201,7 +201,7 @@ macro_rules! shared_fields {
             .set_min_trade_vol(1)
             .set_max_trade_vol(crate::NewOrder::MAX_QUANTITY)
             .set_min_price_increment($instrument.tick)
-            .set_display_factor(Decimal(1_000_000_000))
+            .set_display_factor($instrument.display.factor)
             .set_unit_of_measure(b"CTRCT")
             .set_user_defined_instrument(b'N')
     };
@@ -232,4 +232,15 @@ macro_rules! shared_groups {
     }};
 }
 
-use {shared_fields, shared_groups};
+/// Writes the fields for prices that are displayed with fractions.
+macro_rules! display_fields {
+    ($root:expr, $instrument:expr) => {{
+        let fraction = $instrument.display.fraction;
+        $root
+            .set_main_fraction(fraction.map(|it| it.0))
+            .set_sub_fraction(fraction.map(|it| it.1))
+            .set_price_display_format(fraction.map(|it| it.2))
+    }};
+}
+
+use {display_fields, shared_fields, shared_groups};

@@ -5,7 +5,7 @@ use hairpin_cme_codecs::mdp3::{
 };
 use hairpin_sbe::{Decimal, EncodeError};
 
-use super::{Context, shared_fields, shared_groups};
+use super::{Context, display_fields, shared_fields, shared_groups};
 use crate::{Instrument, Price};
 
 /// Root block and lot types.
@@ -22,6 +22,7 @@ pub(super) fn encode(
 ) -> Result<usize, EncodeError> {
     let (mut root, mut groups) = MDInstrumentDefinitionFixedIncome57::encode(buffer)?;
     let maturity = context.channel.expiry.days() as u16;
+    display_fields!(root, instrument);
     shared_fields!(root, instrument, context)
         .set_security_type(b"TNOTE")
         .set_cfi_code(CFI_CODE)

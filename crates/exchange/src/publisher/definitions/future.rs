@@ -5,7 +5,7 @@ use hairpin_cme_codecs::mdp3::{
 };
 use hairpin_sbe::{Decimal, EncodeError};
 
-use super::{Context, shared_fields, shared_groups};
+use super::{Context, display_fields, shared_fields, shared_groups};
 use crate::Instrument;
 
 /// Root block and lot types.
@@ -20,6 +20,7 @@ pub(super) fn encode(
     context: &Context<'_>,
 ) -> Result<usize, EncodeError> {
     let (mut root, mut groups) = MDInstrumentDefinitionFuture54::encode(buffer)?;
+    display_fields!(root, instrument);
     shared_fields!(root, instrument, context)
         .set_maturity_month_year(context.channel.maturity)
         .set_security_type(b"FUT")

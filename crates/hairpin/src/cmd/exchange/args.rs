@@ -19,8 +19,6 @@ use crate::harness::t2t_setup::{Account, FIRM, LineOutage, Load, MarketData, TRA
 use crate::harness::usage::usage_error;
 use crate::harness::{cores, output, secret_key, transport};
 
-/// The number of the benchmark's channel.
-pub(super) const CHANNEL: &str = "310";
 /// The default interval, in microseconds.
 const INTERVAL_US: u64 = 1_000;
 
@@ -151,6 +149,11 @@ impl ExchangeArgs {
         self.traders as usize
     }
 
+    /// Returns the number of the channel, as config.xml has it.
+    pub(crate) fn channel(&self) -> String {
+        self.market.channel.to_string()
+    }
+
     /// Returns the TCP ports of sides A and B; with 0 the kernel chooses.
     pub(crate) fn feed_ports(&self) -> [u16; 2] {
         self.feed_port.map_or([0, 0], |port| [port, port + 1])
@@ -194,7 +197,8 @@ impl ExchangeArgs {
             {
                 feeds.snapshot_orders = Lines { a: Some(group(a)), b: b.map(group) };
             }
-            feeds.replay = replay.map(|address| ReplayServer::new(CHANNEL, &[address]));
+            let channel = self.channel();
+            feeds.replay = replay.map(|address| ReplayServer::new(&channel, &[address]));
         }
         self.write_addresses(&addresses)
     }
@@ -248,7 +252,8 @@ impl ExchangeArgs {
 
     fn write_addresses(&self, addresses: &Addresses) -> Result<()> {
         let Some(path) = &self.config_out else { return Ok(()) };
-        let channel = ChannelConfig::from_addresses(CHANNEL, "Hairpin's benchmark", addresses);
+        let id = self.channel();
+        let channel = ChannelConfig::from_addresses(&id, "Hairpin's benchmark", addresses);
         let config = Config {
             environment: "Hairpin".to_owned(),
             channels: vec![channel],

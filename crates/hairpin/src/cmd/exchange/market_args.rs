@@ -18,6 +18,10 @@ const KEPT_MESSAGES: u32 = 4_096;
 const LOOP_RATE: u32 = 2_000;
 /// The default number of instruments.
 const INSTRUMENTS: u32 = 100;
+/// The default number of the channel.
+const CHANNEL: i16 = 310;
+/// The default market segment.
+const MARKET_SEGMENT: u8 = 64;
 
 /// The kind of the published group.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -98,6 +102,19 @@ pub(crate) struct MarketArgs {
           value_parser = clap::value_parser!(u32).range(1..=INSTRUMENTS_MAX))]
     instruments: u32,
 
+    /// Publish one instrument for each way in which CME displays prices: ES, 6E, ZN, ZC and more
+    #[arg(long, conflicts_with = "instruments")]
+    display_formats: bool,
+
+    /// Number of the channel, ApplID (1180)
+    #[arg(long, value_name = "N", default_value_t = CHANNEL,
+          value_parser = clap::value_parser!(i16).range(1..))]
+    pub(super) channel: i16,
+
+    /// MarketSegmentID (1300) of the instruments
+    #[arg(long, value_name = "N", default_value_t = MARKET_SEGMENT)]
+    market_segment: u8,
+
     /// Published group; ticks of conflated groups are not measured, because several form one event
     #[arg(long, value_enum, default_value_t = GroupKind::Levels)]
     group: GroupKind,
@@ -154,6 +171,8 @@ impl MarketArgs {
         let loop_rate = LOOP_RATE;
         Self {
             instruments: INSTRUMENTS,
+            channel: CHANNEL,
+            market_segment: MARKET_SEGMENT,
             gateway_rules,
             kept_messages,
             loop_rate,
@@ -189,14 +208,19 @@ impl MarketArgs {
             GroupKind::Brokertec => PublisherSettings::brokertec(),
             GroupKind::Ebs => PublisherSettings::ebs(),
         };
-        let publisher = PublisherSettings { loop_rate: Some(self.loop_rate), ..publisher };
+        let &Self { channel, market_segment, loop_rate, .. } = self;
+        let loop_rate = Some(loop_rate);
+        let publisher = PublisherSettings { channel, market_segment, loop_rate, ..publisher };
         // A seeded book has about 80 orders on 40 levels.
         let Capacity { orders, levels } = Capacity::default();
         let capacity = Capacity {
             orders: orders.max(120 * self.instruments),
             levels: levels.max(60 * self.instruments),
         };
-        let instruments = Instrument::numbered(self.instruments);
+        let instruments = match self.display_formats {
+            true => Instrument::display_formats(),
+            false => Instrument::numbered(self.instruments),
+        };
         SimulatedMarketSettings {
             instruments,
             seed,
@@ -232,7 +256,8 @@ impl MarketArgs {
             ReplaySchemaArg::Core => ReplaySchema::Core,
             ReplaySchemaArg::Foreign => ReplaySchema::Foreign,
         };
-        let settings = ReplaySettings { schema, ..ReplaySettings::default() };
+        let channel = self.channel;
+        let settings = ReplaySettings { channel, schema, ..ReplaySettings::default() };
         Some((settings, SocketAddrV4::new(interface, port)))
     }
 }

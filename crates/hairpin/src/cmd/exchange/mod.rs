@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     let mut open =
         open_exchange::open_market(&setup, TRADERS_MAX, &clock, (&arguments.market, datapath))?;
     if let Some(path) = &arguments.record {
-        open.exchange.record(&RecorderSettings::new(path), args::CHANNEL)?;
+        open.exchange.record(&RecorderSettings::new(path), &arguments.channel())?;
     }
     arguments.write_order_settings(open.gateway)?;
     arguments.write_config(&open.market_data, open.replay, setup.interface)?;
