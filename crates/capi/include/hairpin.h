@@ -162,6 +162,8 @@ enum hairpin_error
     HAIRPIN_ERROR_CACHE = -32,
     // An operating system call has failed.
     HAIRPIN_ERROR_IO = -33,
+    // An interface cannot be used for kernel bypass.
+    HAIRPIN_ERROR_XDP = -34,
     // Not sent: the price is out of range.
     HAIRPIN_ERROR_SEND_PRICE = -40,
     // Not sent: the quantity is out of range.
@@ -420,6 +422,8 @@ typedef struct hairpin_settings {
     const char *recording;
     // The maximum number of working orders, and of requests in flight, per session. 0: 10,000.
     size_t orders_max;
+    // The interface that receives multicast over AF_XDP. NULL: kernel sockets.
+    const char *xdp;
 } hairpin_settings;
 
 // A handle of market data, of order entry, or of both: a slot and a generation. The use of a
@@ -972,7 +976,8 @@ int32_t hairpin_trader_open(const char *config,
 // gracefully, and closes the handle. Returns 0, or an error.
 //
 // # Safety
-// `callbacks` points to a table whose callbacks have the types of the header.
+// `callbacks` points to a table whose callbacks have the types of the header, and which exists
+// until the function returns.
 int32_t hairpin_trader_run(struct hairpin_trader trader,
                            const struct hairpin_callbacks *callbacks,
                            void *user);

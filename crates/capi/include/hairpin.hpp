@@ -826,6 +826,11 @@ public:
         raw_.orders_max = orders;
         return *this;
     }
+    /// Receives multicast over AF_XDP on an interface.
+    Builder& xdp(std::string interface) {
+        xdp_ = std::move(interface);
+        return *this;
+    }
     /// Opens feeds and sessions; throws Error. Sessions connect when the loop runs.
     T open() const {
         hairpin_settings settings = raw_;
@@ -839,6 +844,7 @@ public:
         settings.core = core_ ? &*core_ : nullptr;
         settings.definition_cache = text(cache_);
         settings.recording = text(recording_);
+        settings.xdp = text(xdp_);
         const auto symbols = texts(symbols_), groups = texts(groups_), assets = texts(assets_);
         settings.symbols = symbols.data();
         settings.symbol_count = symbols.size();
@@ -861,7 +867,8 @@ private:
         return pointers;
     }
     hairpin_settings raw_ = {};
-    std::optional<std::string> config_, orders_, interface_a_, interface_b_, cache_, recording_;
+    std::optional<std::string> config_, orders_, interface_a_, interface_b_, cache_, recording_,
+        xdp_;
     std::optional<std::uint32_t> core_;
     std::vector<std::uint32_t> channels_;
     std::vector<std::string> symbols_, groups_, assets_;

@@ -2,16 +2,17 @@
 
 use core::ffi::{c_int, c_void};
 use core::fmt::Display;
+use core::mem::MaybeUninit;
 
 use hairpin::{
-    Book, BookEvent, Context, Fill, Instrument, MarketMessage, NotReady, OrderEvent, OrderMessage,
-    Problem, SecurityStatus, Statistic, Strategy, TradeEvent,
+    Book, BookEvent, Callback, Context, Fill, Instrument, MarketMessage, NotReady, OrderEvent,
+    OrderMessage, Problem, SecurityStatus, Statistic, Strategy, TradeEvent,
 };
 
 use crate::current::{Event, enter, hairpin_context};
 use crate::error::{Outcome, hairpin_error};
 use crate::events::*;
-use crate::text::{sized, write_text};
+use crate::text::{sized_in, write_text};
 
 /// The callbacks of a strategy. NULL: not called. A callback returns 0 to continue; another number
 /// ends the run, and no callback is called after it.
@@ -121,26 +122,40 @@ pub struct hairpin_callbacks {
     >,
 }
 
+/// A table without callbacks.
+// SAFETY: zero is a value of each member.
+static NONE: hairpin_callbacks = unsafe { MaybeUninit::zeroed().assume_init() };
+
 /// A strategy that calls a table.
 pub(crate) struct TableStrategy {
-    callbacks: hairpin_callbacks,
+    /// A program may change its table in a callback, so there is no reference to it.
+    callbacks: *const hairpin_callbacks,
     user: *mut c_void,
     /// The reason for which callbacks are no longer called.
     pub(crate) failure: Option<hairpin_error>,
 }
 
 impl TableStrategy {
-    /// Reads a table.
+    /// Checks a table; `place` has space for one of another size.
     ///
     /// # Safety
-    /// `callbacks` is NULL or points to as many bytes as it states.
+    /// `callbacks` is NULL or points to as many bytes as it states. It and `place` are valid as
+    /// long as the strategy.
+    #[inline]
     pub(crate) unsafe fn new(
         callbacks: *const hairpin_callbacks,
+        place: &mut MaybeUninit<hairpin_callbacks>,
         user: *mut c_void,
     ) -> Outcome<Self> {
         // SAFETY: by the caller's contract; a table of zeros has no callbacks.
-        let callbacks = unsafe { sized(callbacks, "callbacks") }?;
+        let callbacks = unsafe { sized_in(callbacks, place, "callbacks") }?;
         Ok(Self { callbacks, user, failure: None })
+    }
+
+    #[inline]
+    fn callbacks(&self) -> &hairpin_callbacks {
+        // SAFETY: valid by the contract of `new`. No reference exists while a callback runs.
+        unsafe { &*self.callbacks }
     }
 
     #[inline]
@@ -159,7 +174,7 @@ impl TableStrategy {
     #[cold]
     fn fail(&mut self, failure: hairpin_error, context: &mut Context<'_>) {
         self.failure = Some(failure);
-        self.callbacks = hairpin_callbacks::default();
+        self.callbacks = &raw const NONE;
         context.stop();
     }
 }
@@ -170,7 +185,7 @@ macro_rules! forward {
         $(
             #[inline]
             fn $name(&mut self, $event: &$type, context: &mut Context<'_>) {
-                if let Some(callback) = self.callbacks.$name {
+                if let Some(callback) = self.callbacks().$name {
                     let converted = $event.into();
                     self.call(context, $texts, |user, context| {
                         // SAFETY: the program has passed the callback with this type; the event
@@ -200,6 +215,17 @@ fn line<'a>(event: &'a (impl Display + 'a)) -> Option<*const (dyn Display + 'sta
 }
 
 impl Strategy for TableStrategy {
+    #[inline]
+    fn is_called(&self, callback: Callback) -> bool {
+        let table = self.callbacks();
+        match callback {
+            Callback::Book => table.on_book.is_some(),
+            Callback::Trade => table.on_trade.is_some(),
+            Callback::MarketMessage => table.on_market_message.is_some(),
+            Callback::OrderMessage => table.on_order_message.is_some(),
+        }
+    }
+
     forward! {
         on_book(book: BookEvent<'_>) Event { book: current_book(book), ..Event::NONE };
         on_trade(trade: TradeEvent<'_>) Event::NONE;
@@ -216,7 +242,7 @@ impl Strategy for TableStrategy {
     }
 
     fn on_ready(&mut self, context: &mut Context<'_>) {
-        if let Some(callback) = self.callbacks.on_ready {
+        if let Some(callback) = self.callbacks().on_ready {
             self.call(context, Event::NONE, |user, context| {
                 // SAFETY: the program has passed the callback with this type.
                 unsafe { callback(user, context) }
@@ -225,7 +251,7 @@ impl Strategy for TableStrategy {
     }
 
     fn on_not_ready(&mut self, reason: NotReady, context: &mut Context<'_>) {
-        if let Some(callback) = self.callbacks.on_not_ready {
+        if let Some(callback) = self.callbacks().on_not_ready {
             let mut text = [0; 128];
             write_text(&mut text, &reason);
             let event = hairpin_not_ready::new(reason, &text);
@@ -238,7 +264,7 @@ impl Strategy for TableStrategy {
 
     fn on_instrument(&mut self, instrument: &Instrument<'_>, context: &mut Context<'_>) {
         if let (Some(callback), Some(definition)) =
-            (self.callbacks.on_instrument, instrument.definition())
+            (self.callbacks().on_instrument, instrument.definition())
         {
             let event = definition.into();
             self.call(context, Event::NONE, |user, context| {
@@ -249,7 +275,7 @@ impl Strategy for TableStrategy {
     }
 
     fn on_timer(&mut self, timer: u64, context: &mut Context<'_>) {
-        if let Some(callback) = self.callbacks.on_timer {
+        if let Some(callback) = self.callbacks().on_timer {
             self.call(context, Event::NONE, |user, context| {
                 // SAFETY: the program has passed the callback with this type.
                 unsafe { callback(user, timer, context) }
@@ -261,7 +287,7 @@ impl Strategy for TableStrategy {
         /// The default implementation.
         struct Default;
         impl Strategy for Default {}
-        match self.callbacks.on_problem {
+        match self.callbacks().on_problem {
             Some(callback) => {
                 let mut text = [0; 512];
                 write_text(&mut text, problem);

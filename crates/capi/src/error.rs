@@ -71,6 +71,8 @@ pub enum hairpin_error {
     Cache = -32,
     /// An operating system call has failed.
     Io = -33,
+    /// An interface cannot be used for kernel bypass.
+    Xdp = -34,
     /// Not sent: the price is out of range.
     SendPrice = -40,
     /// Not sent: the quantity is out of range.
@@ -103,6 +105,7 @@ impl From<&Error> for hairpin_error {
             Error::Logon(_) => Self::Logon,
             Error::GaveUp(_) => Self::GaveUp,
             Error::Core(_) => Self::Core,
+            Error::Xdp(_) => Self::Xdp,
             Error::Cache { .. } => Self::Cache,
             Error::Io(_) => Self::Io,
             _ => Self::Other,

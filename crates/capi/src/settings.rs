@@ -75,6 +75,8 @@ pub struct hairpin_settings {
     pub recording: *const c_char,
     /// The maximum number of working orders, and of requests in flight, per session. 0: 10,000.
     pub orders_max: usize,
+    /// The interface that receives multicast over AF_XDP. NULL: kernel sockets.
+    pub xdp: *const c_char,
 }
 
 impl Default for hairpin_settings {
@@ -102,6 +104,7 @@ impl Default for hairpin_settings {
             definition_cache: null(),
             recording: null(),
             orders_max: 0,
+            xdp: null(),
         }
     }
 }
@@ -156,6 +159,9 @@ impl hairpin_settings {
             }
             if !self.recording.is_null() {
                 builder = builder.recording(path_from(self.recording, "recording")?);
+            }
+            if !self.xdp.is_null() {
+                builder = builder.xdp(text_from(self.xdp, "xdp")?);
             }
             builder = builder.filter(self.filter()?);
         }

@@ -2,6 +2,7 @@
 
 use core::ffi::{CStr, c_char};
 use core::fmt::{self, Display, Write};
+use core::mem::MaybeUninit;
 use std::path::Path;
 
 use crate::error::{Outcome, fail, hairpin_error, null};
@@ -122,33 +123,63 @@ pub(crate) unsafe fn array<'a, T>(first: *const T, count: usize, name: &str) -> 
 /// `T` are ignored.
 ///
 /// # Safety
+/// As [`sized_in`].
+pub(crate) unsafe fn sized<T: Copy>(from: *const T, name: &str) -> Outcome<T> {
+    let mut place = MaybeUninit::uninit();
+    // SAFETY: by the caller's contract; the result is valid as long as `place`.
+    unsafe { sized_in(from, &mut place, name).map(|it| it.read()) }
+}
+
+/// Returns a structure that begins with its size: the caller's, or a copy in `place` if the size is
+/// another. Members beyond the size are zero; members beyond `T` are ignored.
+///
+/// # Safety
 /// `from` is NULL or points to as many bytes as its first member states. `T` begins with a `usize`,
 /// and all zeros are a value of `T`.
-pub(crate) unsafe fn sized<T: Copy>(from: *const T, name: &str) -> Outcome<T> {
-    /// No structure becomes longer.
-    const MAX: usize = 1 << 16;
+#[inline]
+pub(crate) unsafe fn sized_in<T: Copy>(
+    from: *const T,
+    place: &mut MaybeUninit<T>,
+    name: &str,
+) -> Outcome<*const T> {
     if from.is_null() {
         return Err(null(name));
     }
     // SAFETY: the first member is the size, by the caller's contract.
     let size = unsafe { from.cast::<usize>().read() };
     if size == size_of::<T>() {
-        // SAFETY: by the caller's contract, all of the structure is there.
-        return Ok(unsafe { from.read() });
+        return Ok(from);
     }
-    if !(size_of::<usize>()..=MAX).contains(&size) || size % size_of::<usize>() != 0 {
+    // SAFETY: by the caller's contract.
+    unsafe { resized(from, size, place, name) }
+}
+
+/// Copies a structure of another size.
+///
+/// # Safety
+/// As [`sized_in`].
+#[cold]
+unsafe fn resized<T: Copy>(
+    from: *const T,
+    size: usize,
+    place: &mut MaybeUninit<T>,
+    name: &str,
+) -> Outcome<*const T> {
+    /// No structure becomes longer.
+    const MAX: usize = 1 << 16;
+    if !(size_of::<usize>()..=MAX).contains(&size) || !size.is_multiple_of(size_of::<usize>()) {
         return Err(fail(
             hairpin_error::Size,
             format_args!("the size {size} of `{name}` is not the size of a structure"),
         ));
     }
-    let mut copy = core::mem::MaybeUninit::<T>::zeroed();
+    *place = MaybeUninit::zeroed();
     let length = size.min(size_of::<T>());
-    // SAFETY: `length` bytes are readable by the caller's contract, and writable in `copy`.
-    unsafe { from.cast::<u8>().copy_to_nonoverlapping(copy.as_mut_ptr().cast(), length) };
-    // SAFETY: the rest is zero, which is a value of `T` by the caller's contract. The first part is
-    // the caller's value, cut between two members of pointer size.
-    Ok(unsafe { copy.assume_init() })
+    // SAFETY: `length` bytes are readable by the caller's contract, and writable in `place`.
+    unsafe { from.cast::<u8>().copy_to_nonoverlapping(place.as_mut_ptr().cast(), length) };
+    // The rest is zero, which is a value of `T` by the caller's contract. The first part is the
+    // caller's value, cut between two members of pointer size.
+    Ok(place.as_ptr())
 }
 
 #[cfg(test)]

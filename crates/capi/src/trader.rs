@@ -2,6 +2,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_char, c_void};
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -63,6 +64,7 @@ struct Access(&'static Slot);
 
 impl Access {
     /// Takes a slot for this thread.
+    #[inline]
     fn try_new(slot: &'static Slot) -> Option<Self> {
         let me = thread_number();
         let taken = slot.user.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed);
@@ -70,12 +72,10 @@ impl Access {
     }
 
     /// Takes the slot of an open handle.
+    #[inline]
     fn new(trader: hairpin_trader) -> Outcome<Self> {
         let slot = slot(trader).ok_or_else(closed)?;
-        let Some(access) = Self::try_new(slot) else {
-            let is_mine = slot.user.load(Ordering::Relaxed) == thread_number();
-            return Err(if is_mine { in_callback() } else { busy() });
-        };
+        let Some(access) = Self::try_new(slot) else { return Err(in_use(slot)) };
         // The slot may have been closed before it was taken.
         if slot.id.load(Ordering::Relaxed) == trader.id { Ok(access) } else { Err(closed()) }
     }
@@ -111,6 +111,7 @@ impl Drop for Access {
 }
 
 /// Returns the slot of an open handle.
+#[inline]
 fn slot(trader: hairpin_trader) -> Option<&'static Slot> {
     let slot = TABLE.get((trader.id % SLOTS as u64) as usize)?;
     (trader.id != 0 && slot.id.load(Ordering::Relaxed) == trader.id).then_some(slot)
@@ -122,7 +123,10 @@ fn closed() -> hairpin_error {
 }
 
 #[cold]
-fn busy() -> hairpin_error {
+fn in_use(slot: &Slot) -> hairpin_error {
+    if slot.user.load(Ordering::Relaxed) == thread_number() {
+        return in_callback();
+    }
     fail(hairpin_error::Busy, "another thread uses the handle")
 }
 
@@ -223,7 +227,8 @@ fn callback_failed(failure: hairpin_error) -> hairpin_error {
 /// gracefully, and closes the handle. Returns 0, or an error.
 ///
 /// # Safety
-/// `callbacks` points to a table whose callbacks have the types of the header.
+/// `callbacks` points to a table whose callbacks have the types of the header, and which exists
+/// until the function returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hairpin_trader_run(
     trader: hairpin_trader,
@@ -231,8 +236,9 @@ pub unsafe extern "C" fn hairpin_trader_run(
     user: *mut c_void,
 ) -> i32 {
     catch(|| {
+        let mut place = MaybeUninit::uninit();
         // SAFETY: by the caller's contract.
-        let mut strategy = unsafe { TableStrategy::new(callbacks, user) }?;
+        let mut strategy = unsafe { TableStrategy::new(callbacks, &mut place, user) }?;
         run(trader, &mut strategy, |strategy| strategy.failure)
     })
 }
@@ -250,8 +256,9 @@ pub unsafe extern "C" fn hairpin_trader_turn(
     user: *mut c_void,
 ) -> i32 {
     let run = || {
+        let mut place = MaybeUninit::uninit();
         // SAFETY: by the caller's contract.
-        let mut strategy = unsafe { TableStrategy::new(callbacks, user) }?;
+        let mut strategy = unsafe { TableStrategy::new(callbacks, &mut place, user) }?;
         if is_in_callback() {
             return Err(in_callback());
         }

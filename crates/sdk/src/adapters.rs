@@ -18,6 +18,7 @@ use crate::order_event::{
     Fill, OrderEvent, OrderFields, OrderState, Report, affected_order, report, unapplied_order,
 };
 use crate::state::{SegmentSession, State};
+use crate::strategy::Callback;
 use crate::{
     Book, BookEvent, ChannelId, Error, Instrument, MarketMessage, OrderMessage, Problem, Strategy,
     TradeEvent,
@@ -60,6 +61,9 @@ impl<S: Strategy> FeedAdapter<'_, S> {
 impl<S: Strategy> feed::Listener for FeedAdapter<'_, S> {
     #[inline]
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
+        if !self.strategy.is_called(Callback::Book) {
+            return;
+        }
         for (index, book, changes) in event.changed() {
             let event = BookEvent {
                 book: Book { instruments: event.instruments, index, book },
@@ -96,6 +100,9 @@ impl<S: Strategy> feed::Listener for FeedAdapter<'_, S> {
 
     #[inline]
     fn on_trade(&mut self, trade: &Trade<'_>) {
+        if !self.strategy.is_called(Callback::Trade) {
+            return;
+        }
         let (strategy, mut context) = self.parts(Some(trade.instruments));
         strategy.on_trade(&TradeEvent { trade }, &mut context);
     }
@@ -120,6 +127,9 @@ impl<S: Strategy> feed::Listener for FeedAdapter<'_, S> {
 
     #[inline]
     fn on_message(&mut self, packet: &Packet, message: &feed::Message<'_>) {
+        if !self.strategy.is_called(Callback::MarketMessage) {
+            return;
+        }
         let channel = self.channel;
         let (strategy, mut context) = self.parts(None);
         strategy.on_market_message(&MarketMessage { channel, packet, message }, &mut context);
@@ -191,9 +201,11 @@ impl<S: Strategy> SessionAdapter<'_, S> {
 impl<S: Strategy> order_entry::Listener for SessionAdapter<'_, S> {
     /// Receives every business message: no callback of a template is implemented.
     fn on_message(&mut self, sender: &mut Sender<'_>, message: &Message<'_>) {
-        let (strategy, mut context) = self.parts(sender);
-        let raw = OrderMessage { segment: context_segment(&context), message };
-        strategy.on_order_message(&raw, &mut context);
+        if self.strategy.is_called(Callback::OrderMessage) {
+            let raw = OrderMessage { segment: self.segment, message };
+            let (strategy, mut context) = self.parts(sender);
+            strategy.on_order_message(&raw, &mut context);
+        }
         let is_redelivered = message.redelivered;
         let mut number = 0;
         while let Some(order) = affected_order(message, self.orders, number) {
@@ -282,10 +294,6 @@ impl<S: Strategy> order_entry::Listener for SessionAdapter<'_, S> {
     fn on_warning(&mut self, sender: &mut Sender<'_>, warning: &order_entry::Warning) {
         self.problem(sender, &Problem::SessionWarning(warning));
     }
-}
-
-fn context_segment(context: &Context<'_>) -> Option<u8> {
-    context.current.as_ref().and_then(|current| current.segment)
 }
 
 /// Returns `true` if a first logon cannot succeed without other settings.

@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use hairpin_endpoint::capture::RecorderSettings;
+use hairpin_endpoint::xdp::{Stack, StackSettings};
 use hairpin_feed_handler::config::ConfigError;
 use hairpin_feed_handler::{self as feed, Addresses, DefinitionCache, FeedHandler, Filter};
 use hairpin_host::Clock;
@@ -33,6 +34,7 @@ pub struct Builder<T> {
     wait: Wait,
     core: Option<usize>,
     transport: feed::Transport,
+    xdp: Option<String>,
     filter: Filter,
     settings: feed::Settings,
     caches: Option<PathBuf>,
@@ -51,6 +53,7 @@ impl<T: From<Trader>> Builder<T> {
             wait: Wait::Epoll,
             core: None,
             transport: feed::Transport::Kernel,
+            xdp: None,
             filter: Filter::default(),
             settings: feed::Settings::default(),
             caches: None,
@@ -88,6 +91,12 @@ impl<T: From<Trader>> Builder<T> {
     /// Sets the receive path of multicast: kernel sockets, the default, or kernel bypass.
     pub fn transport(mut self, transport: feed::Transport) -> Self {
         self.transport = transport;
+        self
+    }
+
+    /// Receives multicast over AF_XDP on an interface, with the default settings of kernel bypass.
+    pub fn xdp(mut self, interface: &str) -> Self {
+        self.xdp = Some(interface.to_owned());
         self
     }
 
@@ -162,6 +171,13 @@ impl<T: From<Trader>> Builder<T> {
             Some((a, b)) => Some((address(a)?, address(b)?)),
             None => None,
         };
+        let transport = match &self.xdp {
+            Some(interface) => {
+                let stack = Stack::open(interface, &StackSettings::default());
+                feed::Transport::Xdp(stack.map_err(|error| Error::Xdp(error.to_string()))?)
+            }
+            None => self.transport.clone(),
+        };
         let mut ids: Vec<Option<String>> =
             self.channels.iter().map(|channel| Some(channel.to_string())).collect();
         if ids.is_empty() {
@@ -173,7 +189,7 @@ impl<T: From<Trader>> Builder<T> {
             let first = interfaces.map_or(Ipv4Addr::UNSPECIFIED, |(a, _)| a);
             let mut addresses = channel.addresses(first).map_err(config_error)?;
             if let Addresses::Multicast(groups) = &mut addresses {
-                groups.transport = self.transport.clone();
+                groups.transport = transport.clone();
                 if let Some((a, b)) = interfaces {
                     groups.set_interfaces(a, b);
                 }

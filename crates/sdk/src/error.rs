@@ -82,6 +82,9 @@ pub enum Error {
     /// The configured number of attempts to connect is used up.
     #[error("cannot connect to the gateway: {0}")]
     GaveUp(String),
+    /// An interface cannot be used for kernel bypass.
+    #[error("{0}")]
+    Xdp(String),
     /// A thread cannot be pinned to a core.
     #[error("{0}")]
     Core(String),

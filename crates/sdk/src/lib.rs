@@ -91,6 +91,8 @@ pub use order_event::{Fill, FillKind, OrderEvent, OrderState, Reason};
 pub use price::{ParsePriceError, Price};
 pub use state::SegmentSession;
 pub use stop::StopHandle;
+#[doc(hidden)]
+pub use strategy::Callback;
 pub use strategy::{MarketMessage, OrderMessage, Strategy};
 pub use trader::{Feed, PartsMut, Session, Trader};
 

@@ -29,6 +29,20 @@ pub struct OrderMessage<'a> {
     pub message: &'a order_entry::Message<'a>,
 }
 
+/// The callbacks for the most frequent events.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Callback {
+    /// [`Strategy::on_book`].
+    Book,
+    /// [`Strategy::on_trade`].
+    Trade,
+    /// [`Strategy::on_market_message`].
+    MarketMessage,
+    /// [`Strategy::on_order_message`].
+    OrderMessage,
+}
+
 /// The callbacks of a strategy. All run on the thread that calls `run` or `turn`, and all but
 /// [`on_problem`](Self::on_problem) do nothing by default.
 ///
@@ -82,4 +96,12 @@ pub trait Strategy {
 
     /// Called for every business message of the exchange, before the callback for its content.
     fn on_order_message(&mut self, message: &OrderMessage<'_>, ctx: &mut Context<'_>) {}
+
+    /// Returns `false` if a callback does nothing, so that its arguments are not prepared. Only
+    /// bindings need this: the compiler removes the default implementations of the callbacks.
+    #[doc(hidden)]
+    #[inline]
+    fn is_called(&self, callback: Callback) -> bool {
+        true
+    }
 }
