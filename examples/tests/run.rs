@@ -155,7 +155,7 @@ fn advanced_sends_from_feed_and_session_callbacks() {
     }
     let mut output = String::new();
     BufReader::new(example.0.stdout.take().unwrap()).read_line(&mut output).unwrap();
-    assert_eq!(output, format!("{TICKS} orders, {TICKS} cancels\n"));
+    assert_eq!(output, format!("{TICKS} orders, {TICKS} cancels, 0 working\n"));
     assert!(example.0.wait().unwrap().success());
     assert_eq!([bench.orders(), bench.cancels()], [TICKS; 2]);
 }

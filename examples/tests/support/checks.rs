@@ -157,3 +157,17 @@ pub(crate) fn wrong_interface_is_an_error_of_one_line(name: &Program, address: &
         assert_eq!(error, format!("Error: {expected}\n"));
     }
 }
+
+/// The journals of market segments 64 and 80 each have so many orders and cancels, and the caches
+/// of both channels exist.
+pub(crate) fn each_segment_has_orders(venue: &Venue, orders: u64) {
+    for segment in ["64", "80"] {
+        let journal = Journal::open(venue.folder.path().join("journal").join(segment)).unwrap();
+        let tracked = Orders::from_journal(&journal, 10);
+        assert_eq!(tracked.counters().requests, 2 * orders, "segment {segment}");
+        assert_eq!(tracked.working().count(), 0, "segment {segment}");
+    }
+    for channel in ["310", "311"] {
+        assert!(venue.folder.path().join(format!("{channel}.definitions")).exists(), "{channel}");
+    }
+}

@@ -114,22 +114,43 @@ pub(crate) fn workspace() -> PathBuf {
 /// A running `hairpin exchange`, and the folder with its two files.
 pub(crate) struct Venue {
     pub(crate) folder: TempDir,
-    _exchange: Process,
+    _exchanges: Vec<Process>,
 }
 
 impl Venue {
     pub(crate) fn open(args: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut command = hairpin();
-        command.args(["exchange", "--feed", "tcp", "--config-out", "config.xml"]);
-        command.args(["--order-out", "order.toml", "--instruments", "5"]).args(args);
-        let exchange = Process::start(command.current_dir(folder.path()));
-        let until = Instant::now() + TIMEOUT;
-        while !folder.path().join("config.xml").exists() {
-            assert!(Instant::now() < until, "no config.xml");
-            sleep(Duration::from_millis(5));
-        }
-        Self { folder, _exchange: exchange }
+        let exchange = start_exchange(folder.path(), args);
+        Self { folder, _exchanges: vec![exchange] }
+    }
+
+    /// Opens two exchanges, and joins their files: channel 310 and market segment 64 have HP001 to
+    /// HP005, channel 311 and market segment 80 have ZN and others.
+    pub(crate) fn open_two() -> Self {
+        let venue = Self::open(&["--traders", "0"]);
+        let second = tempfile::tempdir().unwrap();
+        let args = ["--channel", "311", "--market-segment", "80", "--display-formats"];
+        let exchange = start_exchange(second.path(), &[&args[..], &["--traders", "0"]].concat());
+        let read =
+            |folder: &TempDir, name| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        let write = |name, text| std::fs::write(venue.folder.path().join(name), text).unwrap();
+        let (first_config, second_config) =
+            (read(&venue.folder, "config.xml"), read(&second, "config.xml"));
+        let (start, end) = second_config.split_once("<channel ").unwrap();
+        assert!(start.contains("<configuration"));
+        let joined = first_config.replace("</configuration>", &format!("<channel {end}"));
+        write("config.xml", joined);
+        let primary = |text: &str| {
+            text.lines().find(|it| it.starts_with("primary")).map(str::to_owned).unwrap()
+        };
+        let order = read(&venue.folder, "order.toml");
+        let (_, rest) = order.split_once("[logon]").unwrap();
+        let segments = [(64, primary(&order)), (80, primary(&read(&second, "order.toml")))];
+        let [first, second] =
+            segments.map(|(id, primary)| format!("[[segment]]\nid = {id}\n{primary}\n"));
+        write("order.toml", format!("{first}{second}[logon]{rest}"));
+        let exchanges = venue._exchanges.into_iter().chain([exchange]).collect();
+        Self { folder: venue.folder, _exchanges: exchanges }
     }
 
     pub(crate) fn start(&self, program: &Program) -> Process {
@@ -139,6 +160,23 @@ impl Venue {
     pub(crate) fn journal(&self) -> Journal {
         Journal::open(self.folder.path().join("journal")).unwrap()
     }
+}
+
+/// Starts an exchange, and waits for its files.
+fn start_exchange(folder: &Path, args: &[&str]) -> Process {
+    let mut command = hairpin();
+    command.args(["exchange", "--feed", "tcp", "--config-out", "config.xml"]);
+    command.args(["--order-out", "order.toml"]).args(args);
+    if !args.contains(&"--display-formats") {
+        command.args(["--instruments", "5"]);
+    }
+    let exchange = Process::start(command.current_dir(folder));
+    let until = Instant::now() + TIMEOUT;
+    while !folder.join("config.xml").exists() {
+        assert!(Instant::now() < until, "no config.xml");
+        sleep(Duration::from_millis(5));
+    }
+    exchange
 }
 
 /// Checks that a program has at most `max` lines of code, and is in the guide as it is. `start` is

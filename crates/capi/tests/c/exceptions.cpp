@@ -125,6 +125,25 @@ void exceptions() {
     CHECK(hairpin::guard([] {}) == 0);
 }
 
+// The same line as in Rust, C and Python.
+void wrong_interfaces() {
+    const auto line = [](const char* a, const char* b) -> std::string {
+        try {
+            hairpin::Feed::builder("config.xml").channel(310).interfaces(a, b).open();
+        } catch (const hairpin::Error& error) {
+            CHECK(error.code() == HAIRPIN_ERROR_INTERFACE);
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(line("nope0", "lo") == "cannot use interface nope0: interface nope0 does not exist");
+    CHECK(line("lo", "192.0.2.1") ==
+          "cannot use interface 192.0.2.1: no interface has the address 192.0.2.1");
+    CHECK(throws_code(HAIRPIN_ERROR_XDP, [] {
+        hairpin::Feed::builder("config.xml").channel(310).xdp("nope0").open();
+    }));
+}
+
 void handles() {
     auto feed = open_feed();
     hairpin::Feed moved = std::move(feed);
@@ -146,6 +165,7 @@ void handles() {
 
 int main() {
     exceptions();
+    wrong_interfaces();
     handles();
     Derived derived;
     auto builder = hairpin::Feed::builder("config.xml");

@@ -1,33 +1,7 @@
-/* Prices of instruments, and orders, against `hairpin exchange`. */
+/* Orders, against `hairpin exchange`. */
 #include "check.h"
 
 #define INSTRUMENT 1001
-
-/* Prices that an instrument displays are parsed back, and are on a tick. */
-static void display_prices(hairpin_context* context) {
-    hairpin_price price, parsed, neighbor;
-    char text[48];
-    CHECK(hairpin_price_parse("1000", &price) == 0);
-    for (int i = 0; i < 10000; i++) {
-        CHECK(hairpin_instrument_display(context, INSTRUMENT, price, text, sizeof text) > 0);
-        CHECK(hairpin_instrument_parse(context, INSTRUMENT, text, &parsed) == 0);
-        CHECK(parsed == price);
-        CHECK(hairpin_instrument_is_on_tick(context, INSTRUMENT, price) == 1);
-        CHECK(hairpin_instrument_add_ticks(context, INSTRUMENT, price, i % 2 ? -i : i, &price) ==
-              0);
-    }
-    static const char* const wrong[] = {"", "NaN", "1e3", "1000.0000000001", "99999999999999"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        CHECK_ERROR(hairpin_instrument_parse(context, INSTRUMENT, wrong[i], &price),
-                    HAIRPIN_ERROR_PRICE);
-    }
-    CHECK_ERROR(hairpin_instrument_parse(context, INSTRUMENT, "1000.10", &price),
-                HAIRPIN_ERROR_PRICE);
-    CHECK(strstr(hairpin_last_error(), "between 1000.00 and 1000.25") != NULL);
-    CHECK_ERROR(hairpin_instrument_add_ticks(context, INSTRUMENT, price, INT64_MAX, &neighbor),
-                HAIRPIN_ERROR_PRICE);
-    CHECK(hairpin_instrument_is_on_tick(context, INSTRUMENT, 1) == 0);
-}
 
 static void refused_orders(hairpin_context* context) {
     const hairpin_cl_ord_id unknown = {.text = "NONE"};
@@ -76,7 +50,6 @@ static int send_two(void* user, hairpin_context* context) {
 }
 
 static int on_ready(void* user, hairpin_context* context) {
-    display_prices(context);
     refused_orders(context);
     CHECK(hairpin_set_timer(context, 7, 1000000) == 0);
     CHECK(hairpin_batch(context, send_two, user) == 5);

@@ -76,4 +76,15 @@ fn pkg_config_finds_the_package() {
     compile.arg(format!("-Wl,-rpath,{}", prefix().join("lib").display()));
     run(&mut compile);
     assert_eq!(error_of(&program), MISSING);
+    // Everything in the program, as the guide states.
+    let mut pkg_config = Command::new("pkg-config");
+    pkg_config.env("PKG_CONFIG_PATH", prefix().join("lib/pkgconfig"));
+    let lib = run(pkg_config.args(["--variable=libdir", "hairpin"]));
+    let program = folder.path().join("best_prices-static");
+    let mut compile = Command::new("g++");
+    compile.arg("-std=c++17").arg(workspace().join("examples/cpp/best_prices.cpp"));
+    compile.arg("-I").arg(prefix().join("include"));
+    compile.arg(format!("{}/libhairpin.a", lib.trim())).args(["-pthread", "-ldl", "-lm"]);
+    run(compile.arg("-o").arg(&program));
+    assert_eq!(error_of(&program), MISSING);
 }
