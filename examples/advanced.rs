@@ -22,22 +22,30 @@ use hairpin_host::Clock;
 use hairpin_mapped::Journal;
 use hairpin_order_entry::{
     self as order_entry, Binding, CancelOrder, ClOrdId, Decimal, ExecutionReportNew522,
-    KEEP_ALIVE_DEFAULT, Logon, Message, NewOrder, Operator, SecretKey, Sender, Session, SideReq,
-    State, WhenFull,
+    KEEP_ALIVE_DEFAULT, Logon, Message, NewOrder, Operator, OrderTracking, Orders, SecretKey,
+    Sender, Session, SideReq, State, TrackOrders, WhenFull,
 };
 use hairpin_reactor::{Reactor, Wait};
 
+/// The largest number of tracked orders.
+const ORDERS_MAX: usize = 10_000;
+
 /// The state of the strategy.
-#[derive(Default)]
 struct Strategy {
+    /// The working orders, and the requests that are not answered.
+    orders: Orders,
     /// The last ClOrdID. Orders and cancels share the numbers, so no two requests have the same ID.
     /// Their OrderRequestIDs default to the session's sequence numbers, which are unique too.
     last_id: u64,
-    orders: u64,
+    sent: u64,
     cancels: u64,
 }
 
 impl Strategy {
+    fn new() -> Self {
+        Self { orders: Orders::new(ORDERS_MAX), last_id: 0, sent: 0, cancels: 0 }
+    }
+
     fn next_id(&mut self) -> ClOrdId {
         self.last_id += 1;
         ClOrdId::from(self.last_id)
@@ -61,8 +69,14 @@ impl feed::Listener for Tick<'_> {
             let id = strategy.next_id();
             let order = NewOrder::limit(book.security_id(), SideReq::BUY, price, 1, id);
             // `Ok` means journaled and passed to the kernel. Before the logon, this is an error.
-            strategy.orders += u64::from(sender.send(&order).is_ok());
+            strategy.sent += u64::from(strategy.orders.send(sender, &order).is_ok());
         }
+    }
+}
+
+impl TrackOrders for Strategy {
+    fn orders(&mut self) -> &mut Orders {
+        &mut self.orders
     }
 }
 
@@ -76,7 +90,7 @@ impl order_entry::Listener for Strategy {
     ) {
         let id = self.next_id();
         let cancel = CancelOrder::new(report.order_id(), report.security_id(), report.side(), id);
-        self.cancels += u64::from(sender.send(&cancel).is_ok());
+        self.cancels += u64::from(self.orders.send(sender, &cancel).is_ok());
     }
 }
 
@@ -92,7 +106,7 @@ fn main() -> Result<()> {
     let mut reactor = Reactor::new(Wait::Epoll)?;
     let mut feed = FeedHandler::new(feed::Settings::default(), addresses, &mut reactor)?;
     let mut session = session(gateway.parse().context("GATEWAY must be ADDRESS:PORT")?)?;
-    let mut strategy = Strategy::default();
+    let mut strategy = Strategy::new();
     let mut is_connecting = false;
     // This loop owns feed, session and strategy.
     loop {
@@ -102,7 +116,7 @@ fn main() -> Result<()> {
         let now = clock.now();
         let mut tick = Tick(&mut strategy, session.sender(now));
         feed.process(now, ready, &mut reactor, &mut tick)?;
-        session.process(now, ready, &mut reactor, &mut strategy)?;
+        session.process(now, ready, &mut reactor, &mut OrderTracking::new(&mut strategy))?;
         clock.recalibrate_if_due(now.monotonic);
         if !is_connecting && feed.channel().state() == ChannelState::InSync {
             session.connect(now, Binding::New)?;
@@ -111,8 +125,8 @@ fn main() -> Result<()> {
             break;
         }
     }
-    let Strategy { orders, cancels, .. } = strategy;
-    println!("{orders} orders, {cancels} cancels");
+    let Strategy { sent, cancels, orders, .. } = strategy;
+    println!("{sent} orders, {cancels} cancels, {} working", orders.working().count());
     session.last_failure().map_or(Ok(()), |failure| bail!("connection failed: {failure}"))
 }
 

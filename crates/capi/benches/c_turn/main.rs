@@ -1,12 +1,15 @@
-//! Instructions from a tick to its order through the C ABI: `hairpin_trader_turn` with a table of
+//! Instructions and times of a wakeup through the C ABI: `hairpin_trader_turn` with a table of
 //! callbacks.
 //!
-//! `cargo xtask bench-instructions` runs it under callgrind, and compares it with the same strategy
-//! on `Trader::turn`. The functions are called through pointers, as C calls a shared library.
+//! `cargo xtask bench-instructions` runs each case under callgrind, and compares it with the same
+//! strategy on `Trader::turn`. `c_turn --time ROUNDS` compares times. The functions are called
+//! through pointers, as C calls a shared library.
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail by panicking")]
 
 #[path = "../../../sdk/benches/turn/case.rs"]
 mod case;
+#[path = "../../../sdk/benches/turn/facade.rs"]
+mod facade;
 #[path = "../../../sdk/tests/support/mod.rs"]
 mod support;
 
@@ -14,7 +17,8 @@ use std::ffi::{CString, c_int, c_void};
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use case::{Case, run};
+use case::{Bench, Case, compare};
+use facade::Facade;
 use hairpin_capi::*;
 use support::Venue;
 
@@ -43,6 +47,7 @@ struct Quoter {
     functions: Functions,
     sent: u64,
     canceled: u64,
+    sum: i64,
 }
 
 /// Bids 40 ticks below each new best bid.
@@ -84,6 +89,21 @@ unsafe extern "C" fn on_order(
     unsafe { (quoter.functions.cancel)(context, &order.cl_ord_id) }
 }
 
+/// Reads the best bid, and sends nothing.
+unsafe extern "C" fn read_book(
+    user: *mut c_void,
+    book: *const hairpin_book_event,
+    _: *mut hairpin_context,
+) -> c_int {
+    // SAFETY: as in `on_book`.
+    let (quoter, book) = unsafe { (&mut *user.cast::<Quoter>(), &*book) };
+    if book.best_price_changed && book.best_bid.is_present {
+        quoter.sum = quoter.sum.wrapping_add(book.best_bid.price);
+        (quoter.sent, quoter.canceled) = (quoter.sent + 1, quoter.canceled + 1);
+    }
+    0
+}
+
 struct Table {
     trader: hairpin_trader,
     callbacks: hairpin_callbacks,
@@ -91,7 +111,19 @@ struct Table {
 }
 
 impl Table {
-    fn open(venue: &Venue) -> Self {
+    /// Opens a trader that sends orders.
+    fn quoter(venue: &Venue) -> Self {
+        let (on_book, on_order) = (Some(on_book as _), Some(on_order as _));
+        Self::open(venue, hairpin_callbacks { on_book, on_order, ..hairpin_callbacks::default() })
+    }
+
+    /// Opens a trader that reads books.
+    fn reader(venue: &Venue) -> Self {
+        let on_book = Some(read_book as _);
+        Self::open(venue, hairpin_callbacks { on_book, ..hairpin_callbacks::default() })
+    }
+
+    fn open(venue: &Venue, callbacks: hairpin_callbacks) -> Self {
         let [config, orders] = ["config.xml", "order.toml"].map(|name| {
             CString::new(venue.folder.path().join(name).into_os_string().into_encoded_bytes())
                 .unwrap()
@@ -115,13 +147,8 @@ impl Table {
             buy: black_box(hairpin_buy),
             cancel: black_box(hairpin_cancel),
         };
-        let callbacks = hairpin_callbacks {
-            size: size_of::<hairpin_callbacks>(),
-            on_book: Some(on_book),
-            on_order: Some(on_order),
-            ..hairpin_callbacks::default()
-        };
-        Self { trader, callbacks, quoter: Quoter { functions, sent: 0, canceled: 0 } }
+        let callbacks = hairpin_callbacks { size: size_of::<hairpin_callbacks>(), ..callbacks };
+        Self { trader, callbacks, quoter: Quoter { functions, sent: 0, canceled: 0, sum: 0 } }
     }
 
     #[inline(always)]
@@ -157,13 +184,21 @@ impl Case for Table {
 }
 
 fn main() -> ExitCode {
-    // Only counts are meaningful: the exchange shares the thread.
-    if std::env::args().skip(1).collect::<Vec<_>>() != ["--count", "turn-c"] {
-        eprintln!("usage: c_turn --count turn-c");
-        return ExitCode::SUCCESS;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["--count", "turn-c"] => Bench::start("c", Table::quoter).count(),
+        ["--count", "book-c"] => Bench::start("c", Table::reader).count(),
+        ["--time", rounds] => {
+            let rounds = rounds.parse().unwrap();
+            println!("a callback that reads the best bid");
+            let mut facade = Bench::start("facade", Facade::<facade::Reader>::open);
+            compare(rounds, &mut facade, &mut Bench::start("c", Table::reader));
+            println!("the same with three functions and an order");
+            let mut facade = Bench::start("facade", Facade::<facade::Quoter>::open);
+            compare(rounds, &mut facade, &mut Bench::start("c", Table::quoter));
+        }
+        _ => eprintln!("usage: c_turn --count CASE, or c_turn --time ROUNDS"),
     }
-    let mut venue = Venue::open("in_memory = true");
-    let mut case = Table::open(&venue);
-    run(&mut venue, &mut case);
     ExitCode::SUCCESS
 }

@@ -1,4 +1,5 @@
-//! The strategy on the low-level crates, with the loop of `examples/advanced.rs`.
+//! The strategy on the low-level crates, with the loop of `examples/advanced.rs`: with its order
+//! tracker, and without one.
 
 use std::net::Ipv4Addr;
 
@@ -7,7 +8,8 @@ use hairpin::feed_handler::config::Config;
 use hairpin::feed_handler::{self as feed, ChannelState, EndOfEvent, FeedHandler};
 use hairpin::order_entry::{
     self as order_entry, Binding, CancelOrder, ClOrdId, Decimal, ExecutionReportCancel534,
-    ExecutionReportNew522, Message, NewOrder, Sender, Session, SideReq, State, WhenFull,
+    ExecutionReportNew522, Message, NewOrder, OrderRequest, OrderTracking, Orders, SendError,
+    Sender, Session, SideReq, State, TrackOrders, WhenFull,
 };
 use hairpin_host::Clock;
 use hairpin_mapped::Journal;
@@ -16,23 +18,40 @@ use hairpin_reactor::Reactor;
 use crate::case::Case;
 use crate::support::Venue;
 
-#[derive(Default)]
-struct Strategy {
+/// The largest number of tracked orders: the default of `Trader`.
+const ORDERS_MAX: usize = 10_000;
+
+struct Strategy<const TRACKED: bool> {
+    orders: Orders,
     last_id: u64,
     sent: u64,
     canceled: u64,
 }
 
-impl Strategy {
+impl<const TRACKED: bool> Strategy<TRACKED> {
+    fn new() -> Self {
+        Self { orders: Orders::new(ORDERS_MAX), last_id: 0, sent: 0, canceled: 0 }
+    }
+
+    #[inline]
+    fn send<M: OrderRequest>(
+        &mut self,
+        sender: &mut Sender<'_>,
+        message: &M,
+    ) -> Result<(), SendError> {
+        let sent = if TRACKED { self.orders.send(sender, message) } else { sender.send(message) };
+        sent.map(drop)
+    }
+
     fn next_id(&mut self) -> ClOrdId {
         self.last_id += 1;
         ClOrdId::from(self.last_id)
     }
 }
 
-struct Tick<'a>(&'a mut Strategy, Sender<'a>);
+struct Tick<'a, const TRACKED: bool>(&'a mut Strategy<TRACKED>, Sender<'a>);
 
-impl feed::Listener for Tick<'_> {
+impl<const TRACKED: bool> feed::Listener for Tick<'_, TRACKED> {
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         let Self(strategy, sender) = self;
         for (instrument, book, _) in event.changed().filter(|(.., changes)| changes.best_price()) {
@@ -42,12 +61,18 @@ impl feed::Listener for Tick<'_> {
             let price = Decimal(best.price.0 - 40 * tick.0);
             let id = strategy.next_id();
             let order = NewOrder::limit(book.security_id(), SideReq::BUY, price, 1, id);
-            strategy.sent += u64::from(sender.send(&order).is_ok());
+            strategy.sent += u64::from(strategy.send(sender, &order).is_ok());
         }
     }
 }
 
-impl order_entry::Listener for Strategy {
+impl<const TRACKED: bool> TrackOrders for Strategy<TRACKED> {
+    fn orders(&mut self) -> &mut Orders {
+        &mut self.orders
+    }
+}
+
+impl<const TRACKED: bool> order_entry::Listener for Strategy<TRACKED> {
     fn on_execution_report_new(
         &mut self,
         sender: &mut Sender<'_>,
@@ -56,7 +81,7 @@ impl order_entry::Listener for Strategy {
     ) {
         let id = self.next_id();
         let cancel = CancelOrder::new(report.order_id(), report.security_id(), report.side(), id);
-        sender.send(&cancel).unwrap();
+        self.send(sender, &cancel).unwrap();
     }
 
     fn on_execution_report_cancel(
@@ -69,15 +94,15 @@ impl order_entry::Listener for Strategy {
     }
 }
 
-pub(crate) struct Advanced {
+pub(crate) struct Advanced<const TRACKED: bool> {
     clock: Clock,
     reactor: Reactor,
     feed: FeedHandler,
     session: Session,
-    strategy: Strategy,
+    strategy: Strategy<TRACKED>,
 }
 
-impl Advanced {
+impl<const TRACKED: bool> Advanced<TRACKED> {
     pub(crate) fn open(venue: &Venue) -> Self {
         let folder = venue.folder.path();
         let config = Config::read(&folder.join("config.xml")).unwrap();
@@ -88,7 +113,7 @@ impl Advanced {
         let settings = order_entry::Settings { when_full: WhenFull::Restart, ..settings };
         let mut session = Session::new(settings, Journal::anonymous(16 << 20).unwrap()).unwrap();
         session.connect(clock.now(), Binding::New).unwrap();
-        Self { clock, reactor, feed, session, strategy: Strategy::default() }
+        Self { clock, reactor, feed, session, strategy: Strategy::new() }
     }
 
     #[inline(always)]
@@ -99,7 +124,12 @@ impl Advanced {
         let now = clock.now();
         let mut tick = Tick(strategy, session.sender(now));
         feed.process(now, ready, reactor, &mut tick).unwrap();
-        session.process(now, ready, reactor, strategy).unwrap();
+        if TRACKED {
+            let mut tracking = OrderTracking::new(strategy);
+            session.process(now, ready, reactor, &mut tracking).unwrap();
+        } else {
+            session.process(now, ready, reactor, strategy).unwrap();
+        }
         clock.recalibrate_if_due(now.monotonic);
     }
 
@@ -109,7 +139,7 @@ impl Advanced {
     }
 }
 
-impl Case for Advanced {
+impl<const TRACKED: bool> Case for Advanced<TRACKED> {
     fn turn(&mut self) {
         self.once();
     }

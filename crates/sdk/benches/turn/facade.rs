@@ -1,14 +1,13 @@
-//! The strategy on `Trader`.
-
-use std::path::Path;
+//! The strategies on `Trader`.
 
 use hairpin::Wait;
 use hairpin::prelude::*;
 
 use crate::case::Case;
+use crate::support::Venue;
 
 #[derive(Default)]
-struct Quoter {
+pub(crate) struct Quoter {
     sent: u64,
     canceled: u64,
 }
@@ -30,27 +29,61 @@ impl Strategy for Quoter {
     }
 }
 
-pub(crate) struct Facade {
-    trader: Trader,
-    quoter: Quoter,
+/// Reads the best bid in its callback, and sends nothing.
+#[derive(Default)]
+pub(crate) struct Reader {
+    books: u64,
+    sum: i64,
 }
 
-impl Facade {
-    pub(crate) fn open(folder: &Path) -> Self {
+impl Strategy for Reader {
+    fn on_book(&mut self, book: &BookEvent<'_>, _: &mut Context<'_>) {
+        let Some(best) = book.best_bid().filter(|_| book.best_price_changed()) else { return };
+        self.sum = self.sum.wrapping_add(best.price.mantissa());
+        self.books += 1;
+    }
+}
+
+/// A strategy of a benchmark.
+pub(crate) trait Counts: Strategy + Default {
+    /// Returns the numbers of answered ticks, and of those whose orders are canceled.
+    fn counts(&self) -> (u64, u64);
+}
+
+impl Counts for Quoter {
+    fn counts(&self) -> (u64, u64) {
+        (self.sent, self.canceled)
+    }
+}
+
+impl Counts for Reader {
+    fn counts(&self) -> (u64, u64) {
+        (self.books, self.books)
+    }
+}
+
+pub(crate) struct Facade<S> {
+    trader: Trader,
+    strategy: S,
+}
+
+impl<S: Counts> Facade<S> {
+    pub(crate) fn open(venue: &Venue) -> Self {
+        let folder = venue.folder.path();
         let builder = Trader::builder(folder.join("config.xml"), folder.join("order.toml"));
         let trader = builder.channel(310).wait(Wait::Spin).open().unwrap();
-        Self { trader, quoter: Quoter::default() }
+        Self { trader, strategy: S::default() }
     }
 
     #[inline(never)]
     fn measured_facade(&mut self) {
-        self.trader.turn(&mut self.quoter).unwrap();
+        self.trader.turn(&mut self.strategy).unwrap();
     }
 }
 
-impl Case for Facade {
+impl<S: Counts> Case for Facade<S> {
     fn turn(&mut self) {
-        self.trader.turn(&mut self.quoter).unwrap();
+        self.trader.turn(&mut self.strategy).unwrap();
     }
 
     fn measured_turn(&mut self) {
@@ -62,6 +95,6 @@ impl Case for Facade {
     }
 
     fn counts(&self) -> (u64, u64) {
-        (self.quoter.sent, self.quoter.canceled)
+        self.strategy.counts()
     }
 }

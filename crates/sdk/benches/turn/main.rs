@@ -1,8 +1,9 @@
-//! Instructions from a tick to its order: through `Trader::turn`, and through a loop on the
-//! low-level crates.
+//! Instructions and times from a tick to its order: through `Trader::turn`, and through a loop on
+//! the low-level crates.
 //!
-//! `cargo xtask bench-instructions` runs each case under callgrind: `turn --count CASE`. The
-//! exchange runs in the same process, outside of the count.
+//! `cargo xtask bench-instructions` runs each case under callgrind: `turn --count CASE`. `turn
+//! --time ROUNDS` compares times. The exchange runs in the same process, outside of the
+//! measurement.
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail by panicking")]
 
 mod advanced;
@@ -13,24 +14,24 @@ mod support;
 
 use std::process::ExitCode;
 
-use case::run;
-use support::Venue;
+use advanced::Advanced;
+use case::{Bench, compare};
+use facade::{Facade, Quoter, Reader};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let mut venue = Venue::open("in_memory = true");
     match arguments[..] {
-        ["--count", "turn-facade"] => {
-            let mut case = facade::Facade::open(venue.folder.path());
-            run(&mut venue, &mut case);
+        ["--count", "turn-facade"] => Bench::start("facade", Facade::<Quoter>::open).count(),
+        ["--count", "book-facade"] => Bench::start("facade", Facade::<Reader>::open).count(),
+        ["--count", "turn-advanced"] => Bench::start("advanced", Advanced::<true>::open).count(),
+        ["--count", "turn-untracked"] => Bench::start("untracked", Advanced::<false>::open).count(),
+        ["--time", rounds] => {
+            let mut advanced = Bench::start("advanced", Advanced::<true>::open);
+            let mut facade = Bench::start("facade", Facade::<Quoter>::open);
+            compare(rounds.parse().unwrap(), &mut advanced, &mut facade);
         }
-        ["--count", "turn-advanced"] => {
-            let mut case = advanced::Advanced::open(&venue);
-            run(&mut venue, &mut case);
-        }
-        // Only counts are meaningful: the exchange shares the thread.
-        _ => eprintln!("usage: turn --count turn-facade|turn-advanced"),
+        _ => eprintln!("usage: turn --count CASE, or turn --time ROUNDS"),
     }
     ExitCode::SUCCESS
 }
