@@ -29,22 +29,36 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     check_lock_file(&workspace.root)?;
     let folder = folder(&workspace.root);
+    let environment = folder.join("environment");
     let wheels = folder.join("wheels");
-    remove(&wheels)?;
+    // Downloads wait for the network while the compiler runs.
+    std::thread::scope(|scope| {
+        let packages = scope.spawn(|| install_packages(&environment));
+        build_wheel(workspace, &folder, &wheels)?;
+        packages.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })?;
+    let built = fs::read_dir(&wheels)?.map(|entry| Ok(entry?.path()));
+    let built = built.collect::<io::Result<Vec<_>>>()?;
+    shell(pip(&environment).arg("--no-index").args(built))
+}
+
+/// Creates a fresh environment with the packages that the tests use.
+fn install_packages(environment: &Path) -> Result<()> {
+    remove(environment)?;
+    create_environment(environment)?;
+    shell(pip(environment).args(TEST_PACKAGES))
+}
+
+fn build_wheel(workspace: &Workspace, folder: &Path, wheels: &Path) -> Result<()> {
+    remove(wheels)?;
     let tools = folder.join("tools");
     if !tools.join("bin/maturin").exists() {
         create_environment(&tools)?;
         shell(pip(&tools).arg(BUILDER))?;
     }
     let mut maturin = command(tools.join("bin/maturin"));
-    maturin.args(["build", "--locked", "--profile", "ci", "--out"]).arg(&wheels);
-    shell(maturin.current_dir(bindings(&workspace.root)))?;
-    let environment = folder.join("environment");
-    remove(&environment)?;
-    create_environment(&environment)?;
-    let built = fs::read_dir(&wheels)?.map(|entry| Ok(entry?.path()));
-    let built = built.collect::<io::Result<Vec<_>>>()?;
-    shell(pip(&environment).args(built).args(TEST_PACKAGES))
+    maturin.args(["build", "--locked", "--profile", "ci", "--out"]).arg(wheels);
+    shell(maturin.current_dir(bindings(&workspace.root)))
 }
 
 /// Returns the command that runs the tests on the installed wheel.
@@ -52,8 +66,9 @@ pub(crate) fn tests(workspace: &Workspace) -> Result<Command> {
     let programs = folder(&workspace.root).join("environment/bin");
     let target = workspace.root.join("target");
     let built = ["release", "debug"].map(|profile| target.join(profile).join("hairpin"));
-    let tested = built.iter().find(|path| path.exists());
-    let tested = tested.context("build the command first: cargo build --release")?;
+    let modified = |path: &PathBuf| path.metadata().and_then(|it| it.modified()).ok();
+    let tested = built.iter().filter_map(|path| Some((modified(path)?, path))).max();
+    let (_, tested) = tested.context("build the command first: cargo build --release")?;
     let mut tests = command(programs.join("python"));
     tests.args(["-m", "pytest", "--quiet"]).current_dir(bindings(&workspace.root));
     // Without a compiler.

@@ -68,9 +68,8 @@ impl Listener for FillNext {
 }
 
 impl Running {
-    fn open(instruments: u32, seed: u64) -> io::Result<Self> {
+    fn open(instruments: Vec<Instrument>, seed: u64) -> io::Result<Self> {
         let account = Credentials::new("HAIRPIN-TRADER-00001", TEST_KEY, "H01", "HPIN0");
-        let instruments = Instrument::numbered(instruments);
         let settings = ExchangeSettings {
             market: SimulatedMarketSettings {
                 instruments,
@@ -104,13 +103,12 @@ impl Running {
     }
 
     /// Writes config.xml and order.toml.
-    fn write_files(&self, folder: &Path) -> io::Result<()> {
+    fn write_files(&self, instruments: &[Instrument], folder: &Path) -> io::Result<()> {
         let no_feed = || io::Error::other("no market data over TCP");
         let side = |side| self.exchange.tcp_feed_address(side).ok_or_else(no_feed);
         let lines = TcpLines::both(side(FeedLine::A)?, side(FeedLine::B)?);
         let channel = ChannelConfig::from_addresses(CHANNEL, "Hairpin", &lines.into());
         let config = Config { channels: vec![channel], ..Config::default() };
-        let instruments = Instrument::numbered(self.exchange.market().matching().instruments());
         let instruments: String =
             instruments.iter().map(|it| format!("{} = {}\n", it.symbol, it.security_id)).collect();
         let order = format!(
@@ -188,7 +186,7 @@ struct Open {
 /// A simulated exchange on loopback, in a thread of its own. Use it in a `with` statement.
 #[pyclass(frozen, module = "hairpin")]
 pub(crate) struct Exchange {
-    instruments: u32,
+    instruments: Vec<Instrument>,
     seed: u64,
     open: Mutex<Option<Open>>,
 }
@@ -233,11 +231,15 @@ impl Exchange {
 #[pymethods]
 impl Exchange {
     #[new]
-    #[pyo3(signature = (*, instruments=100, seed=1))]
-    fn new(instruments: u32, seed: u64) -> PyResult<Self> {
+    #[pyo3(signature = (*, instruments=100, seed=1, display_formats=false))]
+    fn new(instruments: u32, seed: u64, display_formats: bool) -> PyResult<Self> {
         if !(1..=2_000).contains(&instruments) {
             return Err(PyValueError::new_err("instruments must be from 1 to 2000"));
         }
+        let instruments = match display_formats {
+            true => Instrument::display_formats(),
+            false => Instrument::numbered(instruments),
+        };
         Ok(Self { instruments, seed, open: Mutex::new(None) })
     }
 
@@ -246,9 +248,9 @@ impl Exchange {
         if this.with_open(drop_ref).is_ok() {
             return Err(PyRuntimeError::new_err("the exchange is running already"));
         }
-        let mut running = Running::open(this.instruments, this.seed)?;
+        let mut running = Running::open(this.instruments.clone(), this.seed)?;
         let folder = tempfile::tempdir()?;
-        running.write_files(folder.path())?;
+        running.write_files(&this.instruments, folder.path())?;
         let (commands, receiver) = channel();
         let run = move || running.run(&receiver);
         let thread = std::thread::Builder::new().name("exchange".to_owned()).spawn(run)?;

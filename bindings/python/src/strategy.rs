@@ -177,6 +177,15 @@ macro_rules! borrowed_callbacks {
 }
 
 impl sdk::Strategy for PyStrategy {
+    fn is_called(&self, callback: sdk::Callback) -> bool {
+        self.overrides(match callback {
+            sdk::Callback::Book => Callback::Book,
+            sdk::Callback::Trade => Callback::Trade,
+            sdk::Callback::MarketMessage => Callback::MarketMessage,
+            sdk::Callback::OrderMessage => Callback::OrderMessage,
+        })
+    }
+
     borrowed_callbacks! {
         on_book(sdk::BookEvent<'_>) => Book, BookEvent;
         on_trade(sdk::TradeEvent<'_>) => Trade, TradeEvent;

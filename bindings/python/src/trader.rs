@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hairpin::feed_handler::{Filter, Text, Transport};
+use hairpin::feed_handler::{Filter, Text};
 use hairpin::{Builder, Wait};
-use hairpin_endpoint::xdp::{Stack, StackSettings};
 use pyo3::PyClassInitializer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
@@ -357,8 +356,7 @@ fn set<T: From<hairpin::Trader>>(
         "core" => builder.core(value.extract()?),
         "xdp" => {
             let interface: String = value.extract()?;
-            let stack = Stack::open(&interface, &StackSettings::default());
-            builder.transport(Transport::Xdp(stack.map_err(|cause| error(value.py(), &cause))?))
+            builder.xdp(&interface)
         }
         "definition_cache" => builder.definition_cache(value.extract::<PathBuf>()?),
         "recording" => builder.recording(value.extract::<PathBuf>()?),

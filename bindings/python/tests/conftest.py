@@ -29,20 +29,48 @@ def venue(command, tmp_path):
     """Starts exchanges that write config.xml and order.toml to `tmp_path`, its value."""
     processes = []
 
-    def start(*arguments):
+    def start(*arguments, folder=tmp_path):
         files = ["--config-out", "config.xml", "--order-out", "order.toml"]
         environment = {k: v for k, v in os.environ.items() if k != "HAIRPIN_SECRET_KEY"}
-        line = [command, "exchange", "--feed", "tcp", "--instruments", "5", *files, *arguments]
+        if "--feed" not in arguments:
+            arguments = ("--feed", "tcp", *arguments)
+        if "--display-formats" not in arguments:
+            arguments = ("--instruments", "5", *arguments)
+        line = [command, "exchange", *files, *arguments]
         pipe = subprocess.DEVNULL
-        process = subprocess.Popen(line, cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe)
+        process = subprocess.Popen(line, cwd=folder, env=environment, stdout=pipe, stderr=pipe)
         processes.append(process)
-        wait_for((tmp_path / "config.xml").exists)
-        return tmp_path
+        wait_for((folder / "config.xml").exists)
+        return folder
 
     yield start
     for process in processes:
         process.kill()
         process.wait()
+
+
+@pytest.fixture
+def two_venues(venue, tmp_path):
+    """The files of two exchanges in one folder, its value.
+
+    Channel 310 and market segment 64 have HP001 to HP005, channel 311 and market segment 80 have ZN
+    and others.
+    """
+    second = tmp_path / "second"
+    second.mkdir()
+    venue("--traders", "0")
+    arguments = ["--channel", "311", "--market-segment", "80", "--display-formats"]
+    venue("--traders", "0", *arguments, folder=second)
+    channel = "<channel " + (second / "config.xml").read_text().partition("<channel ")[2]
+    config = (tmp_path / "config.xml").read_text()
+    (tmp_path / "config.xml").write_text(config.replace("</configuration>", channel))
+    segments = ""
+    for segment, folder in ((64, tmp_path), (80, second)):
+        gateway = (folder / "order.toml").read_text().partition("[logon]")[0]
+        segments += gateway.replace("[gateway]", f"[[segment]]\nid = {segment}")
+    orders = (tmp_path / "order.toml").read_text().partition("[logon]")[2]
+    (tmp_path / "order.toml").write_text(segments + "[logon]" + orders)
+    return tmp_path
 
 
 @pytest.fixture

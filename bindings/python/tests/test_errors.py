@@ -77,9 +77,11 @@ def test_no_journal(folder):
 
 def test_wrong_interface(folder):
     with hairpin.Exchange(instruments=1) as exchange:
+        open_on = lambda *names: hairpin.Feed(exchange.config, 310, interfaces=names)
         text = "cannot use interface nope0: interface nope0 does not exist"
-        interfaces = ("nope0", "lo")
-        one_line(text, lambda: hairpin.Feed(exchange.config, 310, interfaces=interfaces))
+        one_line(text, lambda: open_on("nope0", "lo"))
+        text = "cannot use interface 192.0.2.1: no interface has the address 192.0.2.1"
+        one_line(text, lambda: open_on("lo", "192.0.2.1"))
 
 
 def test_journal_in_use():

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import hairpin
 import pytest
+from conftest import ROOT
 from hairpin import Price
 
 
@@ -70,30 +71,74 @@ def test_operators_are_exact_and_saturate():
     assert pickle.loads(pickle.dumps(price)) == price
 
 
-class First(hairpin.Strategy):
-    """Keeps the first instrument."""
+class Instruments(hairpin.Strategy):
+    """Keeps the instruments, which are copies."""
 
-    instrument = None
+    def __init__(self):
+        self.by_symbol = {}
 
     def on_book(self, book, ctx):
-        self.instrument = book.instrument
+        self.by_symbol[book.symbol] = book.instrument
 
 
-def test_display_prices_of_an_instrument():
-    with hairpin.Exchange(instruments=1) as exchange:
-        feed, first = hairpin.Feed(exchange.config, 310), First()
-        feed.run_until(lambda: first.instrument, first, seconds=30)
-    instrument = first.instrument
-    assert instrument.symbol == "HP001" and instrument.security_id == 1001
-    assert instrument.tick == Price("0.25")
-    for ticks in range(-10_000, 10_000, 2):
-        price = instrument.tick * ticks
-        assert instrument.parse(instrument.display(price)) == price
-    assert instrument.add_ticks(Price("1000"), -40) == Price("990")
-    assert instrument.is_on_tick(Price("1000.25")) and not instrument.is_on_tick(Price("1000.3"))
-    with pytest.raises(hairpin.PriceError, match="1000.25.*1000.5"):
-        instrument.parse("1000.3")
+@pytest.fixture(scope="module")
+def instruments():
+    """An instrument for each way in which CME displays prices."""
+    with hairpin.Exchange(display_formats=True) as exchange:
+        feed, seen = hairpin.Feed(exchange.config, 310), Instruments()
+        feed.run_until(lambda: feed.is_ready, seen, seconds=30)
+    assert len(seen.by_symbol) == 8
+    return seen.by_symbol
+
+
+def test_display_prices_are_those_of_the_table(instruments):
+    table = (ROOT / "examples" / "tests" / "display-prices.txt").read_text().splitlines()
+    rows = [line.split("|") for line in table if not line.startswith("#")]
+    assert len(rows) >= 30
+    for symbol, text, expected in rows:
+        if expected.startswith("! "):
+            with pytest.raises(hairpin.PriceError) as error:
+                instruments[symbol].parse(text)
+            assert str(error.value) == expected[2:], (symbol, text)
+        else:
+            assert instruments[symbol].parse(text) == Price(expected), (symbol, text)
+
+
+def test_ten_thousand_prices_per_format_survive_the_round_trip(instruments):
+    for symbol, instrument in instruments.items():
+        for step in range(-5_000, 5_000):
+            price = instrument.tick * (7 * step)
+            assert instrument.parse(instrument.display(price)) == price, (symbol, step)
+
+
+def test_ticks_of_an_instrument(instruments):
+    instrument = instruments["ZN"]
+    assert instrument.security_id == 2004 and instrument.tick == Price("0.015625")
+    assert instrument.display(Price("108.578125")) == "108'185"
+    assert instrument.add_ticks(Price("108"), -2) == Price("107.96875")
+    assert instrument.is_on_tick(Price("108.5")) and not instrument.is_on_tick(Price("108.01"))
     with pytest.raises(hairpin.PriceError, match="^cannot add 1 ticks to 9223372036"):
         instrument.add_ticks(Price.from_mantissa(2**63 - 2), 1)
+    for refused in (instrument.display, instrument.is_on_tick, instrument.parse):
+        with pytest.raises(TypeError):
+            refused(108.5)
     with pytest.raises(TypeError):
-        instrument.display(1000.25)
+        instrument.add_ticks(108.5, 1)
+
+
+def test_orders_refuse_floats():
+    class Floats(hairpin.Strategy):
+        def on_ready(self, ctx):
+            for request in (
+                lambda: ctx.buy(1001, 1, 900.0),
+                lambda: ctx.sell(1001, 1, 900.0),
+                lambda: ctx.replace("A-1", 1, 900.0),
+                lambda: hairpin.NewOrder(1001, "buy", 1, price=900.0),
+            ):
+                with pytest.raises(TypeError):
+                    request()
+            ctx.stop()
+
+    with hairpin.Exchange(instruments=1) as exchange:
+        hairpin.Session(exchange.orders).run(Floats())
+        assert exchange.received_orders == 0

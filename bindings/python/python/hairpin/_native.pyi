@@ -530,10 +530,13 @@ class Trader(Runner):
 class Exchange:
     """A simulated exchange on loopback, for tests, in a thread of this process.
 
-    The instruments are HP001, HP002 and so on; the channel is 310.
+    The instruments are HP001, HP002 and so on, or with `display_formats` one for each way in which
+    CME displays prices: ES, 6E, ZN, ZC and others. The channel is 310.
     """
 
-    def __new__(cls, *, instruments: int = 100, seed: int = 1) -> Self: ...
+    def __new__(
+        cls, *, instruments: int = 100, seed: int = 1, display_formats: bool = False
+    ) -> Self: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
