@@ -10,7 +10,7 @@ use libc::SOL_SOCKET;
 
 use crate::addresses::{canonical, option};
 use crate::real;
-use crate::socket::Datagram;
+use crate::socket::{Datagram, Drops};
 
 /// A datagram kept in memory of its own.
 #[derive(Debug)]
@@ -20,18 +20,26 @@ pub(crate) struct Kept {
     fields: IpFields,
     stamp: Option<Stamp>,
     interface: u32,
+    dropped: u32,
     payload: Box<[u8]>,
 }
 
 impl Kept {
-    pub(crate) fn new(meta: Meta, header: IpHeader<'_>, payload: &[u8], interface: u32) -> Self {
+    pub(crate) fn new(
+        meta: Meta,
+        header: IpHeader<'_>,
+        payload: &[u8],
+        interface: u32,
+        drops: Drops,
+    ) -> Self {
         let Meta { source, destination, stamp, .. } = meta;
+        let dropped = drops.until(meta.dropped);
         let (fields, payload) = (header.fields(), payload.into());
-        Self { source, destination, stamp, fields, interface, payload }
+        Self { source, destination, stamp, fields, interface, dropped, payload }
     }
 
-    pub(crate) fn datagram(&self, dropped: u32) -> Datagram<'_> {
-        let Self { source, destination, fields, stamp, interface, ref payload } = *self;
+    pub(crate) fn datagram(&self) -> Datagram<'_> {
+        let Self { source, destination, fields, stamp, interface, dropped, ref payload } = *self;
         Datagram { source, destination, fields, stamp, interface, dropped, payload }
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Datagram<'a> {
     pub(crate) stamp: Option<Stamp>,
     /// The index of the interface that received it.
     pub(crate) interface: u32,
-    /// The datagrams dropped so far, if the program requested their number.
+    /// The datagrams dropped until it was queued, if the program requested their number.
     pub(crate) dropped: u32,
     pub(crate) payload: &'a [u8],
 }
@@ -58,6 +58,31 @@ pub(crate) struct Path {
     pub(crate) adopted: AdoptedSocket,
     /// The interface's index.
     pub(crate) interface: u32,
+}
+
+/// The datagrams dropped by a socket, of which a datagram reports those until it was queued.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Drops {
+    all: u32,
+    /// Those of the datagram's interface.
+    path: u32,
+}
+
+impl Drops {
+    /// `all`: `None` if the program does not request the number.
+    #[inline]
+    fn of(adopted: &AdoptedSocket, all: Option<u32>) -> Self {
+        match all {
+            Some(all) => Self { all, path: adopted.dropped() as u32 },
+            None => Self { all: 0, path: 0 },
+        }
+    }
+
+    /// Returns the number until the interface had dropped `queued`; `None`: now.
+    #[inline]
+    pub(crate) fn until(self, queued: Option<u32>) -> u32 {
+        queued.map_or(self.all, |queued| self.all.wrapping_sub(self.path).wrapping_add(queued))
+    }
 }
 
 /// The state of an accelerated socket, under its slot's lock.
@@ -151,9 +176,8 @@ impl Socket {
         kernel: &impl Fn(c_int) -> isize,
     ) -> Option<isize> {
         let peeks = flags & libc::MSG_PEEK != 0;
-        let dropped = if self.state.overflow { self.dropped() } else { 0 };
         if let Some(first) = self.kept.front() {
-            let result = deliver(&first.datagram(dropped), &self.state);
+            let result = deliver(&first.datagram(), &self.state);
             if !peeks {
                 self.count_received(first_length(&self.kept));
                 self.kept.pop_front();
@@ -167,7 +191,7 @@ impl Socket {
             }
             self.kernel_first = false;
         }
-        if let Some(result) = self.receive_bypassing(peeks, dropped, deliver) {
+        if let Some(result) = self.receive_bypassing(peeks, deliver) {
             return Some(result);
         }
         let now = clock::now_ns();
@@ -183,24 +207,26 @@ impl Socket {
     fn receive_bypassing(
         &mut self,
         peeks: bool,
-        dropped: u32,
         deliver: &mut impl FnMut(&Datagram<'_>, &SocketState) -> isize,
     ) -> Option<isize> {
+        let dropped = self.dropped();
         let Self { paths, first_path, state, kept, counters, .. } = self;
         let mut result = None;
         let mut length = 0;
         for _ in 0..paths.len() {
             let Path { adopted, interface, .. } = &mut paths[*first_path];
             let interface = *interface;
+            let drops = Drops::of(adopted, dropped);
             let received = adopted.receive(1, |meta, header, payload| {
                 let Meta { source, destination, stamp, .. } = meta;
+                let dropped = drops.until(meta.dropped);
                 length = payload.len();
                 let fields = if state.ip_fields { header.fields() } else { IpFields::default() };
                 let datagram =
                     Datagram { source, destination, fields, stamp, interface, dropped, payload };
                 result = Some(deliver(&datagram, state));
                 if peeks {
-                    kept.push_back(Kept::new(meta, header, payload, interface));
+                    kept.push_back(Kept::new(meta, header, payload, interface, drops));
                 }
             });
             if received.is_err() {
@@ -259,19 +285,27 @@ impl Socket {
     /// Returns the length of the next datagram that bypassed the kernel, as SIOCINQ does.
     pub(crate) fn next_length(&mut self) -> Option<usize> {
         if self.kept.is_empty() {
+            let dropped = self.dropped();
             let Self { paths, kept, .. } = self;
             for Path { adopted, interface, .. } in paths {
+                let drops = Drops::of(adopted, dropped);
                 let _ = adopted.receive(1, |meta, header, payload| {
-                    kept.push_back(Kept::new(meta, header, payload, *interface));
+                    kept.push_back(Kept::new(meta, header, payload, *interface, drops));
                 });
             }
         }
         self.kept.front().map(Kept::length)
     }
 
-    /// Returns the datagrams dropped because the program did not read, as `SO_RXQ_OVFL` reports.
+    /// Returns the datagrams dropped because the program did not read, if it has set
+    /// `SO_RXQ_OVFL`.
+    #[inline]
+    fn dropped(&self) -> Option<u32> {
+        if self.state.overflow { Some(self.all_dropped()) } else { None }
+    }
+
     #[cold]
-    fn dropped(&self) -> u32 {
+    fn all_dropped(&self) -> u32 {
         let bypassing = self.dropped_before + self.dropped_bypassing();
         // The kernel's counter has 32 bits and wraps around.
         (bypassing as u32).wrapping_add(kept::kernel_drops(self.fd))
@@ -343,12 +377,14 @@ impl Socket {
             await_redirects();
         }
         self.arrived_before = self.arrivals();
+        let dropped = self.dropped();
         self.dropped_before += self.dropped_bypassing();
         let Self { paths, kept, first_path, .. } = self;
         *first_path = 0;
         for Path { adopted, interface, .. } in paths.drain(..) {
+            let drops = Drops::of(&adopted, dropped);
             adopted.hand_back(|meta, header, payload| {
-                kept.push_back(Kept::new(meta, header, payload, interface));
+                kept.push_back(Kept::new(meta, header, payload, interface, drops));
             });
         }
     }

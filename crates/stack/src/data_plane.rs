@@ -45,6 +45,11 @@ trait FrameSink {
         false
     }
 
+    /// Returns `true` for a frame that `packet` takes, before its recipient is searched for.
+    fn claims(&self, _frame: &[u8]) -> bool {
+        false
+    }
+
     /// Takes a datagram of a socket, or returns it.
     fn datagram(&mut self, _index: usize, datagram: QueuedDatagram) -> Option<QueuedDatagram> {
         Some(datagram)
@@ -107,6 +112,11 @@ impl FrameSink for RawFrame {
     #[inline(always)]
     fn is_full(&self) -> bool {
         self.taken.is_some()
+    }
+
+    #[inline(always)]
+    fn claims(&self, frame: &[u8]) -> bool {
+        ether_type(frame) == Some(self.ether_type)
     }
 
     #[inline(always)]
@@ -415,16 +425,14 @@ impl DataPlane {
     fn demux(&mut self, packet: Packet, sink: &mut impl FrameSink) {
         let frame = self.interface.bytes(&packet);
         if !self.raw_queues.is_empty()
-            && let Some(&[high, low]) = frame.get(12..14)
+            && let Some(ether_type) = ether_type(frame)
+            && let Some(at) = self.raw_queue_of(sink.claims(frame), ether_type)
         {
-            let ether_type = u16::from_be_bytes([high, low]);
-            if let Some(at) = self.raw_queues.iter().position(|(other, _)| *other == ether_type) {
-                let of = Reader::Raw(ether_type);
-                if let Some(packet) = sink.packet(of, packet) {
-                    self.enqueue_raw(sink.signals(of), at, packet);
-                }
-                return;
+            let of = Reader::Raw(ether_type);
+            if let Some(packet) = sink.packet(of, packet) {
+                self.enqueue_raw(sink.signals(of), at, packet);
             }
+            return;
         }
         if !self.flows.is_empty()
             && let Some(flow) = self.flows.find(frame)
@@ -442,6 +450,15 @@ impl DataPlane {
             }
             None => self.demux_slow(packet, sink),
         }
+    }
+
+    /// Returns the index of the queue of an EtherType; 0 if the sink takes it, which needs none.
+    #[inline(always)]
+    fn raw_queue_of(&self, is_claimed: bool, ether_type: u16) -> Option<usize> {
+        if is_claimed {
+            return Some(0);
+        }
+        self.raw_queues.iter().position(|(other, _)| *other == ether_type)
     }
 
     /// Handles a frame that is not of a cached flow.
@@ -467,7 +484,7 @@ impl DataPlane {
     #[inline(always)]
     fn deliver(&mut self, to: Recipient, packet: Packet, sink: &mut impl FrameSink) {
         let stamp = self.stamp(&packet);
-        let datagram = QueuedDatagram { packet, payload: to.payload, stamp };
+        let datagram = QueuedDatagram { packet, payload: to.payload, stamp, dropped: None };
         if let Some(datagram) = sink.datagram(to.index, datagram) {
             self.enqueue(sink.signals(Reader::Udp(to.index)), to.index, datagram);
         }
@@ -480,7 +497,7 @@ impl DataPlane {
 
     /// Queues a datagram for a socket.
     #[inline]
-    fn enqueue(&mut self, signals: bool, index: usize, datagram: QueuedDatagram) {
+    fn enqueue(&mut self, signals: bool, index: usize, mut datagram: QueuedDatagram) {
         let Some(queue) = &mut self.udp_queues[index] else {
             return self.interface.release(datagram.packet.into_frame());
         };
@@ -489,6 +506,7 @@ impl DataPlane {
             return self.interface.release(datagram.packet.into_frame());
         }
         self.queue_budget -= 1;
+        datagram.dropped = Some(queue.dropped() as u32);
         queue.push(datagram);
         if signals {
             queue.readiness.signal();
@@ -546,6 +564,11 @@ impl DataPlane {
         // The device exists as long as the engine.
         let _ = self.engine.with(|engine| engine.set_device(self.device, MacAddress(mac), mtu));
     }
+}
+
+#[inline(always)]
+fn ether_type(frame: &[u8]) -> Option<u16> {
+    frame.get(12..14)?.try_into().map(u16::from_be_bytes).ok()
 }
 
 /// Returns `true` if the interface is down or removed. The watcher thread reports this, not each

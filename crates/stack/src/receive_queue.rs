@@ -15,6 +15,8 @@ pub(crate) struct QueuedDatagram {
     /// The position of the payload in the packet.
     pub(crate) payload: Payload,
     pub(crate) stamp: Option<Stamp>,
+    /// The socket's drops until this datagram was queued; `None` if it never was.
+    pub(crate) dropped: Option<u32>,
 }
 
 /// The datagrams or frames queued for one socket.

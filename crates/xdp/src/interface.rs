@@ -206,8 +206,12 @@ impl Interface {
     #[inline(always)]
     pub fn receive(&mut self) -> io::Result<Option<(u32, Packet)>> {
         loop {
-            if let Some(received) = self.receive_from_current(Socket::receive) {
-                return Ok(Some(received));
+            if let Some(socket) = self.current()
+                && let Some(packet) = socket.receive()
+            {
+                let queue = socket.queue();
+                self.budget -= 1;
+                return Ok(Some((queue, packet)));
             }
             if !self.next_queue()? {
                 return Ok(None);
@@ -215,19 +219,10 @@ impl Interface {
         }
     }
 
-    /// Returns the next packet of the current queue while its budget lasts.
+    /// Returns the socket of the current queue while its budget lasts.
     #[inline(always)]
-    fn receive_from_current(
-        &mut self,
-        receive: impl FnOnce(&mut Socket) -> Option<Packet>,
-    ) -> Option<(u32, Packet)> {
-        if self.budget == 0 {
-            return None;
-        }
-        let socket = &mut self.sockets[self.current];
-        let packet = receive(socket)?;
-        self.budget -= 1;
-        Some((socket.queue(), packet))
+    fn current(&mut self) -> Option<&mut Socket> {
+        if self.budget == 0 { None } else { Some(&mut self.sockets[self.current]) }
     }
 
     /// Ends the current queue's turn and moves to the next queue that has packets, if any. Each
@@ -254,7 +249,10 @@ impl Interface {
     /// ring would have to be read again, as [`receive`](Self::receive) does.
     #[inline]
     pub fn receive_cached(&mut self) -> Option<(u32, Packet)> {
-        self.receive_from_current(Socket::receive_cached)
+        let socket = self.current()?;
+        let (queue, packet) = (socket.queue(), socket.receive_cached()?);
+        self.budget -= 1;
+        Some((queue, packet))
     }
 
     /// Returns `true` if a packet can be received. If not, all queues have been refilled and, where

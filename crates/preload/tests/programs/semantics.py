@@ -191,6 +191,34 @@ def control_messages():
                 show(name, data, flags, level, kind, len(value), near, fraction >= 0, rest)
 
 
+def overflow():
+    """Leaves datagrams unread until the queue is full; SO_RXQ_OVFL reports exactly the lost ones."""
+    sock = bound()
+    sock.setsockopt(socket.SOL_SOCKET, 40, 1)
+    requests = 600
+    for number in range(requests):
+        sock.sendto(b"9:more", PEER)
+        if number % 10 == 9:
+            settle()
+    settle()
+    received, reports = 0, []
+    sock.setblocking(False)
+    while True:
+        try:
+            _, control, _, _ = sock.recvmsg(100, 200)
+        except BlockingIOError:
+            break
+        received += 1
+        reports += control
+    sock.settimeout(5)
+    sock.sendto(b"1:last", PEER)
+    data, control, _, _ = sock.recvmsg(100, 200)
+    ((level, kind, value),) = control
+    dropped = struct.unpack("I", value)[0]
+    show("overflow", data, level, kind, dropped > 0, received + dropped - 9 * requests)
+    show("overflow before", reports)
+
+
 def anywhere():
     any_address = "0.0.0.0" if FAMILY == socket.AF_INET else "::"
     sock = socket.socket(FAMILY, socket.SOCK_DGRAM)
@@ -661,6 +689,7 @@ for part in (
     connections,
     packet_info,
     control_messages,
+    overflow,
     anywhere,
     groups,
     waiting,

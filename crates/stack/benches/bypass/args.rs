@@ -71,6 +71,11 @@ pub(crate) struct BenchArgs {
     #[arg(long, num_args = 2, value_names = ["WAY", "N"])]
     count: Option<Vec<String>>,
 
+    /// With `--count tcp`: poll N connections that are taken over with a `Poller`; one is active
+    #[arg(long, value_name = "N", requires = "count",
+          value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    pub(crate) connections: Option<u32>,
+
     /// Take a TCP connection over and hand it back N times in each mode, and nothing else
     #[arg(long, value_name = "N")]
     pub(crate) transitions: Option<u32>,

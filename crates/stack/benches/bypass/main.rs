@@ -76,7 +76,8 @@ fn run(args: &BenchArgs) -> io::Result<bool> {
         signal_hook::flag::register(signal, Arc::clone(&signalled))?;
     }
     if let Some((transport, round_trips)) = args.count() {
-        println!("{}", RunContext::new(args, 1)?.count(transport, round_trips)?);
+        let context = RunContext::new(args, 1)?;
+        println!("{}", context.count(transport, round_trips, args.connections)?);
         return Ok(false);
     }
     if let Some(count) = args.transitions {

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use hairpin_stack::{Mode, StackSettings};
+use hairpin_stack::{Mode, Stack, StackSettings};
 use hairpin_testbed::{Host, MinimalSocket, Testbed};
 use hairpin_xdp::{InterfaceSettings, UmemSettings};
 
@@ -15,7 +15,7 @@ use crate::kernel_udp::KernelUdp;
 use crate::ping_loop::{Ending, PingLoop, Sample, measured_round_trips, ping_all, pong_all};
 use crate::port::Port;
 use crate::raw::Raw;
-use crate::tcp::{self, KernelTcp, Tcp};
+use crate::tcp::{self, KernelTcp, Polled, Tcp};
 use crate::udp::Udp;
 
 const PORT: u16 = 7_000;
@@ -133,9 +133,17 @@ impl RunContext {
     }
 
     /// Does round trips of both ends on one thread, in generic mode, which is faster on a veth.
-    pub(crate) fn count(&self, transport: Transport, round_trips: u32) -> io::Result<String> {
+    pub(crate) fn count(
+        &self,
+        transport: Transport,
+        round_trips: u32,
+        connections: Option<u32>,
+    ) -> io::Result<String> {
         let mode = Some(Mode::Generic);
         match transport {
+            Transport::Tcp if let Some(connections) = connections => {
+                self.count_polled(connections, round_trips)
+            }
             Transport::KernelUdp => self.count_by(open_kernel, round_trips),
             Transport::Minimal => self.count_by(|host| open_minimal(host, mode), round_trips),
             Transport::Raw => self.count_by(|host| self.open_raw(host, mode), round_trips),
@@ -146,6 +154,27 @@ impl RunContext {
             }
             Transport::Tcp => self.count_between(self.open_tcp(&self.beds[0], mode)?, round_trips),
         }
+    }
+
+    /// Does round trips over one connection of many that are taken over and polled together.
+    fn count_polled(&self, connections: u32, round_trips: u32) -> io::Result<String> {
+        let testbed = &self.beds[0];
+        let [pong_host, ping_host] = testbed.hosts();
+        let settings = self.settings(Some(Mode::Generic));
+        let [pong, ping] = connect(testbed)?;
+        let open = || Tcp::open(pong_host.interface(), &settings, pong);
+        let mut pong = pong_host.run(open).flatten()?;
+        let open = || Stack::open(ping_host.interface(), &settings).map_err(io::Error::other);
+        let mut ping = Polled::new(ping_host.run(open).flatten()?, ping)?;
+        let mut peers = Vec::new();
+        for _ in 1..connections {
+            let [far, near] = connect(testbed)?;
+            ping.add(near)?;
+            peers.push(far);
+        }
+        hairpin_host::pin(self.cores[1]).map_err(io::Error::other)?;
+        measured_round_trips(&mut ping, &mut pong, round_trips)?;
+        Ok(format!("{round_trips} round trips, {} connections taken over", ping.taken_over()))
     }
 
     /// Measures takeovers and handbacks in both modes.
@@ -260,7 +289,7 @@ fn both<P: Port + Send>(
 /// Connects both hosts over TCP, pong's end first.
 fn connect(testbed: &Testbed) -> io::Result<[TcpStream; 2]> {
     let [local, _] = addresses(&testbed.hosts()[0]);
-    tcp::connect(testbed.hosts(), local)
+    tcp::connect(testbed.hosts(), *local.ip())
 }
 
 fn open_kernel(host: &Host) -> io::Result<KernelUdp> {

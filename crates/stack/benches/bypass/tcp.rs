@@ -1,11 +1,11 @@
 //! TCP: the kernel's sockets, and connections taken over from them.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddrV4, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hairpin_stack::{Stack, StackSettings, TcpSocket};
+use hairpin_stack::{Poller, Stack, StackSettings, TcpSocket};
 use hairpin_testbed::Host;
 
 use crate::frame::{MESSAGE, message_number};
@@ -17,8 +17,9 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) const SETTLED: Duration = Duration::from_micros(1_500);
 
 /// Connects two hosts, the first of which listens. Returns both ends in this order.
-pub(crate) fn connect([pong, ping]: &[Host; 2], to: SocketAddrV4) -> io::Result<[TcpStream; 2]> {
-    let listener = pong.run(|| TcpListener::bind(to)).flatten()?;
+pub(crate) fn connect([pong, ping]: &[Host; 2], at: Ipv4Addr) -> io::Result<[TcpStream; 2]> {
+    let listener = pong.run(|| TcpListener::bind((at, 0))).flatten()?;
+    let to = listener.local_addr()?;
     let ping = ping.run(|| TcpStream::connect(to)).flatten()?;
     let (pong, _) = listener.accept()?;
     for stream in [&pong, &ping] {
@@ -135,6 +136,53 @@ impl Port for Tcp {
         let number = self.receive()?;
         number.map_or(Ok(()), |number| self.send(number))?;
         Ok(number.is_some())
+    }
+}
+
+/// Connections taken over and polled together; only the first is active.
+#[derive(Debug)]
+pub(crate) struct Polled {
+    stack: Stack,
+    connections: Vec<Tcp>,
+    poller: Poller,
+}
+
+impl Polled {
+    pub(crate) fn new(stack: Stack, active: TcpStream) -> io::Result<Self> {
+        let mut polled = Self { stack, connections: Vec::new(), poller: Poller::new()? };
+        polled.add(active)?;
+        Ok(polled)
+    }
+
+    /// Takes over another connection.
+    pub(crate) fn add(&mut self, stream: TcpStream) -> io::Result<()> {
+        let mut tcp = Tcp(self.stack.adopt_tcp(stream)?);
+        take_over(&mut tcp.0)?;
+        self.poller.add_tcp(&tcp.0, self.connections.len())?;
+        self.connections.push(tcp);
+        self.poller.poll().map(drop)
+    }
+
+    /// Returns the number of connections that are still taken over.
+    pub(crate) fn taken_over(&self) -> usize {
+        self.connections.iter().filter(|tcp| tcp.0.is_bypassing()).count()
+    }
+}
+
+impl Port for Polled {
+    #[inline]
+    fn send(&mut self, number: u64) -> io::Result<()> {
+        self.connections[0].send(number)
+    }
+
+    #[inline]
+    fn receive(&mut self) -> io::Result<Option<u64>> {
+        if self.poller.poll()?.is_empty() { Ok(None) } else { self.connections[0].receive() }
+    }
+
+    #[inline]
+    fn echo(&mut self) -> io::Result<bool> {
+        if self.poller.poll()?.is_empty() { Ok(false) } else { self.connections[0].echo() }
     }
 }
 

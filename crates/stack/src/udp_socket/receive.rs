@@ -18,6 +18,9 @@ pub struct Meta {
     /// The receive timestamp, if the interface provides timestamps; `None` for datagrams through
     /// the kernel.
     pub stamp: Option<Stamp>,
+    /// The datagrams dropped until this one was queued, because the socket did not read; `None`
+    /// if it was not queued. Wraps around.
+    pub dropped: Option<u32>,
     /// `true` for a datagram through the kernel.
     pub via_kernel: bool,
 }
@@ -72,6 +75,7 @@ impl UdpSocket {
                 source: datagram.source,
                 destination: datagram.destination,
                 stamp: None,
+                dropped: None,
                 via_kernel: true,
             };
             on(meta, &self.buffer[..datagram.length]);

@@ -135,7 +135,7 @@ impl XdpHalf {
         for datagram in frames.received.iter().take(most) {
             // If the callback panics, this datagram counts as delivered, and the others remain.
             frames.delivered += 1;
-            let QueuedDatagram { packet, payload, stamp } = datagram;
+            let QueuedDatagram { packet, payload, stamp, dropped } = datagram;
             let frame = shared.umem.bytes(packet);
             // The engine delivered this payload, so its headers are present.
             let Some((source, destination)) = payload.endpoints(frame) else { continue };
@@ -143,6 +143,7 @@ impl XdpHalf {
                 source: destination::to_socket_addr(source, shared.interface, *family),
                 destination: Some(family.to_socket(destination.address.to_ip())),
                 stamp: *stamp,
+                dropped: *dropped,
                 via_kernel: false,
             };
             on(meta, *payload, frame);
