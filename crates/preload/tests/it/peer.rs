@@ -1,6 +1,7 @@
 //! The peer of the Python programs: a kernel socket on the other host.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::ffi::CString;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,8 +12,18 @@ use hairpin_testbed::Host;
 pub(crate) fn with_peer<R>(host: &Host, address: IpAddr, body: impl FnOnce(SocketAddr) -> R) -> R {
     let socket = host.run(|| UdpSocket::bind((address, 0))).unwrap().unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
-    if let IpAddr::V4(address) = address {
-        send_groups_from(&socket, address);
+    match address {
+        IpAddr::V4(address) => {
+            let (level, name) = (libc::IPPROTO_IP, libc::IP_MULTICAST_IF);
+            send_groups_from(&socket, level, name, u32::from(address).to_be());
+        }
+        IpAddr::V6(_) => {
+            let name = CString::new(host.interface()).unwrap();
+            // SAFETY: the name ends with a zero.
+            let index = host.run(|| unsafe { libc::if_nametoindex(name.as_ptr()) }).unwrap();
+            let (level, name) = (libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_IF);
+            send_groups_from(&socket, level, name, index);
+        }
     }
     let at = socket.local_addr().unwrap();
     let stopped = AtomicBool::new(false);
@@ -25,19 +36,15 @@ pub(crate) fn with_peer<R>(host: &Host, address: IpAddr, body: impl FnOnce(Socke
     })
 }
 
-fn send_groups_from(socket: &UdpSocket, address: Ipv4Addr) {
-    let value = u32::from(address).to_be();
+fn send_groups_from(socket: &UdpSocket, level: libc::c_int, name: libc::c_int, value: u32) {
     let (place, length) = ((&raw const value).cast(), size_of::<u32>() as libc::socklen_t);
     // SAFETY: the value outlives the call and has the length that is passed.
-    let set = unsafe {
-        let (level, name) = (libc::IPPROTO_IP, libc::IP_MULTICAST_IF);
-        libc::setsockopt(socket.as_raw_fd(), level, name, place, length)
-    };
+    let set = unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, place, length) };
     assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
 }
 
 /// Answers `N:text` with N numbered datagrams, `s:N` with a paced stream of N numbers, and
-/// `m:GROUP:PORT:text` with a datagram to a group, and `u:ADDRESS:PORT:text` with one to an IPv4
+/// `m:GROUP:PORT:text` with a datagram to a group, and `u:ADDRESS:PORT:text` with one to an
 /// address.
 fn serve(socket: &UdpSocket, stopped: &AtomicBool) {
     let mut buffer = [0; 65_536];
@@ -53,9 +60,9 @@ fn serve(socket: &UdpSocket, stopped: &AtomicBool) {
             }
             [b'm' | b'u', b':', rest @ ..] => {
                 let rest = text(rest);
-                let [group, port, text] =
-                    rest.splitn(3, ':').collect::<Vec<_>>().try_into().unwrap();
-                let to = (group.parse::<Ipv4Addr>().unwrap(), port.parse().unwrap());
+                let [text, port, group] =
+                    rest.rsplitn(3, ':').collect::<Vec<_>>().try_into().unwrap();
+                let to = (group.parse::<IpAddr>().unwrap(), port.parse().unwrap());
                 socket.send_to(text.as_bytes(), to).unwrap();
             }
             [count @ b'0'..=b'9', rest @ ..] => {

@@ -294,8 +294,53 @@ def dual_stack(mapped):
     show("dual member", data, address[0] == mapped[0])
 
 
+def groups_v6():
+    """Joins and leaves a group, by each option and with source filters."""
+    group = "ff15::99"
+    sock = socket.socket(FAMILY, socket.SOCK_DGRAM)
+    sock.bind(("::", 0))
+    sock.settimeout(5)
+    port = sock.getsockname()[1]
+    index = socket.if_nametoindex("veth0")
+
+    def storage(address):
+        """Returns a sockaddr_storage."""
+        start = struct.pack("@HHI", socket.AF_INET6, 0, 0)
+        return (start + socket.inet_pton(socket.AF_INET6, address)).ljust(128, b"\0")
+
+    def request(text):
+        # The answer follows the datagram to the group.
+        SYNC.send(f"m:{group}:{port}:{text}".encode())
+        settle()
+        sock.sendto(b"1:" + text.encode(), PEER)
+        return sock.recv(100)
+
+    def received(text, arrives):
+        first = request(text)
+        assert arrives == (first == text.encode()), (text, first)
+        sock.settimeout(0.02)
+        attempt(text, lambda: (first, sock.recv(100)))
+        sock.settimeout(5)
+
+    received("not a member", False)
+    member = socket.inet_pton(socket.AF_INET6, group) + struct.pack("i", index)
+    for join, leave, request_of, is_member in (
+        (socket.IPV6_JOIN_GROUP, socket.IPV6_LEAVE_GROUP, member, True),
+        # MCAST_JOIN_GROUP, MCAST_LEAVE_GROUP
+        (42, 45, struct.pack("Q", index) + storage(group), True),
+        # MCAST_JOIN_SOURCE_GROUP, MCAST_LEAVE_SOURCE_GROUP
+        (46, 47, struct.pack("Q", index) + storage(group) + storage(PEER[0]), True),
+        (46, 47, struct.pack("Q", index) + storage(group) + storage("fd99::99"), False),
+    ):
+        sock.setsockopt(socket.IPPROTO_IPV6, join, request_of)
+        received(f"joined by {join}", is_member)
+        sock.setsockopt(socket.IPPROTO_IPV6, leave, request_of)
+        received(f"left by {leave}", False)
+
+
 def groups():
     if FAMILY == socket.AF_INET6:
+        groups_v6()
         return
     group = "239.9.9.9"
     sock = socket.socket(FAMILY, socket.SOCK_DGRAM)
