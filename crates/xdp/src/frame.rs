@@ -97,12 +97,16 @@ pub struct Packet {
     /// bits 0..16    offset of the first valid byte in the frame
     /// bits 16..32   number of valid bytes
     /// bit 32        transmit timestamp requested
+    /// bit 33        the received frame continues in the next packet
+    /// bit 34        continues the frame of the packet before
     /// ```
     span: u64,
 }
 
 const LENGTH_SHIFT: u32 = 16;
 const STAMP_REQUESTED: u64 = 1 << 32;
+const CONTINUES: u64 = 1 << 33;
+const CONTINUED: u64 = 1 << 34;
 
 impl Packet {
     /// Creates a packet. The caller guarantees that the range lies inside the frame, which is at
@@ -186,6 +190,40 @@ impl Packet {
     #[inline]
     pub fn request_stamp(&mut self) {
         self.span |= STAMP_REQUESTED;
+    }
+
+    /// Marks a part of a received frame that was longer than a frame of the UMEM.
+    #[cold]
+    pub(crate) fn mark_part(&mut self, is_first: bool, is_last: bool) {
+        self.span |= if is_first { 0 } else { CONTINUED } | if is_last { 0 } else { CONTINUES };
+    }
+
+    /// Returns `true` for a part of a longer frame
+    /// ([`SocketSettings::long_frames`](crate::SocketSettings::long_frames)).
+    #[inline]
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.span & (CONTINUES | CONTINUED) != 0
+    }
+
+    /// Returns `true` unless the packet continues the frame of the packet before it in its queue.
+    #[inline]
+    #[must_use]
+    pub fn is_first_part(&self) -> bool {
+        self.span & CONTINUED == 0
+    }
+
+    /// Returns `true` unless the next packet of its queue continues the frame.
+    #[inline]
+    #[must_use]
+    pub fn is_last_part(&self) -> bool {
+        self.span & CONTINUES == 0
+    }
+
+    /// Makes a part a frame of its own, which it is after headers were prepended.
+    #[inline]
+    pub fn make_whole(&mut self) {
+        self.span &= !(CONTINUES | CONTINUED);
     }
 
     #[inline]

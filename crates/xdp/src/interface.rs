@@ -164,6 +164,9 @@ impl Interface {
                 return Err(failed(SocketError::NoZeroCopy(0)));
             }
             socket.copy_mode = CopyMode::Copy;
+        } else {
+            // A driver does not combine frames that it passes to the filter.
+            socket.long_frames = false;
         }
         let sockets = open_sockets(&device, &umem, &socket).map_err(failed)?;
         let slot = filter.slot(0).expect("a filter has at least one slot");
@@ -243,6 +246,13 @@ impl Interface {
             }
         }
         Ok(false)
+    }
+
+    /// Returns `true` if frames that are longer than a frame of the UMEM arrive in parts
+    /// ([`SocketSettings::long_frames`]).
+    #[must_use]
+    pub fn takes_long_frames(&self) -> bool {
+        self.sockets.iter().any(Socket::takes_long_frames)
     }
 
     /// Returns the next packet already fetched from the current queue's ring; `None` if the shared

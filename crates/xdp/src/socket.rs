@@ -1,5 +1,6 @@
 //! An AF_XDP socket on one queue of an interface.
 
+use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -59,6 +60,10 @@ pub struct SocketSettings {
     /// The source of receive timestamps, as the filter was loaded. The timestamp field of each
     /// frame is cleared before reception.
     pub receive_stamps: ReceiveStamps,
+    /// Receives frames that are longer than a frame of the UMEM in parts
+    /// ([`Packet::is_part`]), if the kernel supports it (`XDP_USE_SG`, Linux 6.6). Otherwise the
+    /// kernel drops them. With zero-copy not all drivers support it.
+    pub long_frames: bool,
 }
 
 impl Default for SocketSettings {
@@ -69,6 +74,7 @@ impl Default for SocketSettings {
             busy_polling: None,
             bind_timeout: Duration::from_secs(3),
             receive_stamps: ReceiveStamps::Off,
+            long_frames: false,
         }
     }
 }
@@ -161,6 +167,8 @@ pub struct Socket {
     tx_headroom: u32,
     /// Invalid descriptors received from the kernel.
     invalid: u64,
+    /// The last descriptor's frame continues in the next one.
+    in_long_frame: bool,
     xsk: Arc<XskSocket>,
     tx_wakeup: TxWakeup,
     queue: u32,
@@ -193,9 +201,27 @@ impl Socket {
                 CopyMode::Copy => libc::XDP_COPY,
                 CopyMode::ZeroCopy => libc::XDP_ZEROCOPY,
             };
-        Self::configure(xsk, umem.clone(), settings, queue, |xsk| {
+        let takes_long_frames = Cell::new(false);
+        let mut socket = Self::configure(xsk, umem.clone(), settings, queue, |xsk| {
+            if settings.long_frames {
+                match xsk.bind(interface, queue, flags | libc::XDP_USE_SG, None) {
+                    Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {}
+                    bound => {
+                        takes_long_frames.set(true);
+                        return bound;
+                    }
+                }
+            }
             xsk.bind(interface, queue, flags, None)
-        })
+        })?;
+        socket.settings.long_frames = takes_long_frames.get();
+        Ok(socket)
+    }
+
+    /// Returns `true` if frames that are longer than a frame of the UMEM arrive in parts.
+    #[must_use]
+    pub fn takes_long_frames(&self) -> bool {
+        self.settings.long_frames
     }
 
     /// Opens a socket on another queue that shares this socket's UMEM and copy mode.
@@ -306,6 +332,7 @@ impl Socket {
                 tx_frames: 0,
                 tx_headroom,
                 invalid: 0,
+                in_long_frame: false,
                 tx_wakeup: TxWakeup::new(xsk.clone()),
                 xsk,
                 queue,
@@ -394,7 +421,21 @@ impl Socket {
         let packet =
             unsafe { self.umem.packet_from_descriptor(descriptor.address, descriptor.length) };
         self.invalid += u64::from(packet.is_none());
+        if descriptor.options & libc::XDP_PKT_CONTD != 0 || self.in_long_frame {
+            return self.accept_part(descriptor, packet);
+        }
         packet
+    }
+
+    #[cold]
+    fn accept_part(&mut self, descriptor: Descriptor, packet: Option<Packet>) -> Option<Packet> {
+        let is_first = !std::mem::replace(
+            &mut self.in_long_frame,
+            descriptor.options & libc::XDP_PKT_CONTD != 0,
+        );
+        let mut packet = packet?;
+        packet.mark_part(is_first, !self.in_long_frame);
+        Some(packet)
     }
 
     /// Returns when a received packet arrived; `None` without timestamps or if the driver had none
