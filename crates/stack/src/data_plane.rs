@@ -8,6 +8,7 @@ use hairpin_time::{Instant, Now, Utc};
 use hairpin_wire::MacAddress;
 use hairpin_xdp::{Interface, Packet, ReceiveStamps, Stamp};
 
+use crate::long_frames::LongFrames;
 use crate::owned_engine::OwnedEngine;
 use crate::readiness::Readiness;
 use crate::receive_queue::{QueuedDatagram, ReceiveQueue};
@@ -183,6 +184,7 @@ pub(crate) struct DataPlane {
     has_stamps: bool,
     /// The additional recipients of the current datagram.
     copies: Vec<Recipient>,
+    long_frames: LongFrames,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -213,6 +215,7 @@ impl DataPlane {
             queue_budget,
             has_stamps,
             copies: Vec::with_capacity(sockets),
+            long_frames: LongFrames::default(),
         })
     }
 
@@ -410,13 +413,22 @@ impl DataPlane {
     /// the shared index.
     #[inline(always)]
     fn next_frame(&mut self, cached_only: bool) -> io::Result<Option<Packet>> {
-        if cached_only {
-            return Ok(self.interface.receive_cached().map(|(_, packet)| packet));
-        }
-        match self.interface.receive() {
-            Ok(received) => Ok(received.map(|(_, packet)| packet)),
-            Err(error) if is_down(&error) => Ok(None),
-            Err(error) => Err(error),
+        loop {
+            let received = match cached_only {
+                true => self.interface.receive_cached(),
+                false => match self.interface.receive() {
+                    Ok(received) => received,
+                    Err(error) if is_down(&error) => None,
+                    Err(error) => return Err(error),
+                },
+            };
+            let Some((queue, packet)) = received else { return Ok(None) };
+            if !packet.is_part() {
+                return Ok(Some(packet));
+            }
+            if let Some(packet) = self.long_frames.split(&mut self.interface, queue, packet) {
+                return Ok(Some(packet));
+            }
         }
     }
 

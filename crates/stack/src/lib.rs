@@ -116,6 +116,7 @@ mod error;
 mod family;
 mod filter_entries;
 mod groups;
+mod long_frames;
 mod memberships;
 mod neighbors;
 mod netlink;

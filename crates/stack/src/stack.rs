@@ -293,15 +293,17 @@ fn await_interface(name: &str, settings: &StackSettings) -> Result<Interface, In
 
 /// Opens the interface. For TCP, native mode is preferred on a veth too.
 fn open_interface(name: &str, settings: &StackSettings) -> Result<Interface, InterfaceError> {
-    if settings.tcp && settings.interface.mode == Mode::Auto {
-        let native = InterfaceSettings { mode: Mode::Native, ..settings.interface.clone() };
+    let mut interface = settings.interface.clone();
+    interface.socket.long_frames = true;
+    if settings.tcp && interface.mode == Mode::Auto {
+        let native = InterfaceSettings { mode: Mode::Native, ..interface.clone() };
         match Interface::open(name, &native) {
             // Native mode is not possible, for example because of the MTU.
             Err(InterfaceError::Link { .. }) => {}
             opened => return opened,
         }
     }
-    Interface::open(name, &settings.interface)
+    Interface::open(name, &interface)
 }
 
 impl SharedState {
@@ -376,7 +378,8 @@ impl SharedState {
         let mut control_plane = self.control_plane();
         let data_plane = self.data_plane();
         let (interface, longest) = (&data_plane.interface, self.umem.settings().longest_frame());
-        if interface.link().mode() != Mode::Generic || self.tcp.is_mode_reported() {
+        let is_lossy = interface.link().mode() == Mode::Generic && !interface.takes_long_frames();
+        if !is_lossy || self.tcp.is_mode_reported() {
             return;
         }
         let veth = interface.device().driver.as_deref() == Some("veth");

@@ -1,0 +1,234 @@
+//! Frames that are longer than a frame of the UMEM: the kernel delivers them in parts.
+//!
+//! In generic mode the filter sees what segmentation and receive offloads have made of a stream:
+//! TCP segments of up to 64 KiB. Each part becomes a segment of its own, with headers in the free
+//! bytes in front. The engine then needs no other code. Long frames of other protocols are dropped.
+
+use std::collections::HashMap;
+
+use hairpin_wire::{
+    EtherType, EthernetHeader, Ipv4Header, Ipv6Header, Protocol, Sum, TcpFlags, TcpHeader,
+};
+use hairpin_xdp::{Interface, Packet};
+
+/// The longest headers: Ethernet, IPv4 with options, TCP with options.
+const HEADERS_MAX: usize = 14 + 60 + 60;
+/// The flags that belong to the last segment.
+const LAST_FLAGS: [TcpFlags; 2] = [TcpFlags::FIN, TcpFlags::PSH];
+
+/// The long frames that are being received, by queue.
+#[derive(Debug, Default)]
+pub(crate) struct LongFrames {
+    frames: HashMap<u32, Headers>,
+}
+
+/// The headers of a segment's parts.
+#[derive(Debug, Clone, Copy)]
+struct Headers {
+    bytes: [u8; HEADERS_MAX],
+    length: usize,
+    /// The offset of the TCP header.
+    tcp: usize,
+    flags: TcpFlags,
+    /// The sequence number of the next part.
+    sequence: u32,
+}
+
+impl LongFrames {
+    /// Makes a part a segment. Returns `None` for a part that is dropped.
+    #[cold]
+    pub(crate) fn split(
+        &mut self,
+        interface: &mut Interface,
+        queue: u32,
+        mut part: Packet,
+    ) -> Option<Packet> {
+        let (is_first, is_last) = (part.is_first_part(), part.is_last_part());
+        if is_first {
+            match Headers::read(interface.bytes(&part)) {
+                Some(headers) => drop(self.frames.insert(queue, headers)),
+                None => drop(self.frames.remove(&queue)),
+            }
+        }
+        let headers = self.frames.get_mut(&queue);
+        let is_complete = headers.is_some_and(|headers| {
+            if !is_first {
+                if (part.offset() as usize) < headers.length {
+                    return false;
+                }
+                part.grow_front(headers.length as u32);
+                interface.bytes_mut(&mut part)[..headers.length]
+                    .copy_from_slice(&headers.bytes[..headers.length]);
+            }
+            headers.complete(interface.bytes_mut(&mut part), is_last).is_some()
+        });
+        // Parts after one that is dropped would have wrong sequence numbers.
+        if is_last || !is_complete {
+            self.frames.remove(&queue);
+        }
+        if !is_complete {
+            interface.release(part.into_frame());
+            return None;
+        }
+        part.make_whole();
+        Some(part)
+    }
+}
+
+impl Headers {
+    /// Reads the headers of a frame's first part; `None` if they are not those of TCP.
+    fn read(frame: &[u8]) -> Option<Self> {
+        let (ethernet, packet) = EthernetHeader::split(frame).ok()?;
+        let start = match ethernet.ether_type() {
+            EtherType::IPV4 => {
+                let (ip, ..) = Ipv4Header::parse_start(packet).ok()?;
+                let is_whole = !ip.is_fragment() && ip.protocol() == Protocol::TCP;
+                is_whole.then_some(ip.header_length())?
+            }
+            EtherType::IPV6 => {
+                let (ip, _) = Ipv6Header::parse_start(packet).ok()?;
+                (ip.next_header() == Protocol::TCP).then_some(Ipv6Header::SIZE)?
+            }
+            _ => return None,
+        };
+        let tcp = EthernetHeader::SIZE + start;
+        let (header, _) = TcpHeader::split(frame.get(tcp..)?).ok()?;
+        let length = tcp + header.header_length();
+        let mut bytes = [0; HEADERS_MAX];
+        bytes.get_mut(..length)?.copy_from_slice(frame.get(..length)?);
+        Some(Self { bytes, length, tcp, flags: header.flags(), sequence: header.sequence_number() })
+    }
+
+    /// Writes lengths, sequence number, flags and checksums of the next segment.
+    fn complete(&mut self, frame: &mut [u8], is_last: bool) -> Option<()> {
+        let payload = frame.len().checked_sub(self.length)?;
+        let (_, packet) = EthernetHeader::split(frame).ok()?;
+        let (length, is_v4) = (packet.len(), packet.first()? >> 4 == 4);
+        let (packet, segment) =
+            frame[EthernetHeader::SIZE..].split_at_mut(self.tcp - EthernetHeader::SIZE);
+        let pseudo = if is_v4 {
+            let (ip, _) = Ipv4Header::split_mut(packet).ok()?;
+            ip.set_total_length(u16::try_from(length).ok()?);
+            let (source, to) = (ip.source(), ip.destination());
+            Sum::pseudo_ipv4(source, to, Protocol::TCP, segment.len() as u16)
+        } else {
+            let (ip, _) = Ipv6Header::split_mut(packet).ok()?;
+            ip.set_payload_length(segment.len() as u16);
+            Sum::pseudo_ipv6(ip.source(), ip.destination(), Protocol::TCP, segment.len() as u32)
+        };
+        if is_v4 {
+            fill_ipv4_checksum(packet);
+        }
+        let (tcp, _) = TcpHeader::split_mut(segment).ok()?;
+        tcp.set_sequence_number(self.sequence);
+        let flags = if is_last { self.flags } else { without_last(self.flags) };
+        tcp.set_flags(flags);
+        tcp.set_checksum(0);
+        let checksum = pseudo.bytes(segment).checksum();
+        TcpHeader::split_mut(segment).ok()?.0.set_checksum(checksum);
+        self.sequence = self.sequence.wrapping_add(payload as u32);
+        Some(())
+    }
+}
+
+fn without_last(flags: TcpFlags) -> TcpFlags {
+    LAST_FLAGS.iter().fold(flags, |flags, last| TcpFlags(flags.0 & !last.0))
+}
+
+/// Fills the checksum of a header with options.
+fn fill_ipv4_checksum(header: &mut [u8]) {
+    header[10..12].fill(0);
+    let checksum = Sum::ZERO.bytes(header).checksum();
+    header[10..12].copy_from_slice(&checksum.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use hairpin_wire::MacAddress;
+
+    use super::*;
+
+    const PAYLOAD: usize = 5_000;
+    const PART: usize = 1_792;
+
+    /// Returns a frame of a long segment, without valid lengths and checksums.
+    fn frame(is_v4: bool, protocol: Protocol) -> Vec<u8> {
+        let ether_type = if is_v4 { EtherType::IPV4 } else { EtherType::IPV6 };
+        let [to, from] = [1, 2].map(|last| MacAddress([2, 0, 0, 0, 0, last]));
+        let mut bytes = EthernetHeader::new(to, from, ether_type).as_bytes().to_vec();
+        if is_v4 {
+            let ip = Ipv4Header::new(protocol, [10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+            bytes.extend(ip.as_bytes());
+        } else {
+            let [source, to] = [1, 2].map(|last| [0xFC, 0, 0, 0, 0, 0, 0, last].into());
+            bytes.extend(Ipv6Header::new(protocol, source, to).as_bytes());
+        }
+        let mut tcp = TcpHeader::new(7, 8);
+        tcp.set_header_length(32);
+        tcp.set_sequence_number(u32::MAX - 100);
+        tcp.set_flags(TcpFlags::ACK | TcpFlags::PSH);
+        bytes.extend(tcp.as_bytes());
+        bytes.extend([1; 12]);
+        bytes.extend((0..PAYLOAD).map(|at| at as u8));
+        bytes
+    }
+
+    /// Returns the segments that `split` makes of a frame.
+    fn segments(frame: &[u8]) -> Vec<Vec<u8>> {
+        let mut headers = Headers::read(frame).unwrap();
+        let parts = frame.chunks(PART).enumerate();
+        let count = frame.len().div_ceil(PART);
+        let complete = |(at, part): (usize, &[u8])| {
+            let before = if at == 0 { &[][..] } else { &headers.bytes[..headers.length] };
+            let mut segment = [before, part].concat();
+            headers.complete(&mut segment, at + 1 == count).unwrap();
+            segment
+        };
+        parts.map(complete).collect()
+    }
+
+    /// Checks lengths and checksums of a frame. Returns its segment.
+    fn check(frame: &[u8]) -> (TcpHeader, Vec<u8>) {
+        let (ethernet, packet) = EthernetHeader::split(frame).unwrap();
+        let (segment, pseudo) = if ethernet.ether_type() == EtherType::IPV4 {
+            let (ip, _, segment) = Ipv4Header::parse(packet).unwrap();
+            assert!(ip.is_checksum_valid(packet));
+            let (source, to, length) = (ip.source(), ip.destination(), segment.len() as u16);
+            (segment, Sum::pseudo_ipv4(source, to, Protocol::TCP, length))
+        } else {
+            let (ip, segment) = Ipv6Header::parse(packet).unwrap();
+            let (source, to, length) = (ip.source(), ip.destination(), segment.len() as u32);
+            (segment, Sum::pseudo_ipv6(source, to, Protocol::TCP, length))
+        };
+        assert!(TcpHeader::is_checksum_valid(pseudo, segment));
+        let (tcp, _, payload) = TcpHeader::parse(segment).unwrap();
+        (*tcp, payload.to_vec())
+    }
+
+    #[test]
+    fn parts_become_valid_segments_in_sequence() {
+        for is_v4 in [true, false] {
+            let frame = frame(is_v4, Protocol::TCP);
+            let segments: Vec<_> = segments(&frame).iter().map(|frame| check(frame)).collect();
+            assert_eq!(segments.len(), 3);
+            let (mut next, mut stream) = (u32::MAX - 100, Vec::<u8>::new());
+            for (at, (tcp, payload)) in segments.iter().enumerate() {
+                assert_eq!(tcp.sequence_number(), next);
+                assert_eq!(tcp.flags().contains(TcpFlags::PSH), at == 2, "part {at}");
+                assert!(tcp.flags().contains(TcpFlags::ACK));
+                next = next.wrapping_add(payload.len() as u32);
+                stream.extend(payload);
+            }
+            assert_eq!(stream, frame[frame.len() - PAYLOAD..]);
+        }
+    }
+
+    #[test]
+    fn frames_of_other_protocols_have_no_headers() {
+        for is_v4 in [true, false] {
+            assert!(Headers::read(&frame(is_v4, Protocol::UDP)).is_none());
+            let frame = frame(is_v4, Protocol::TCP);
+            assert!((0..66).all(|length| Headers::read(&frame[..length]).is_none()));
+        }
+    }
+}
