@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+use std::time::Duration;
 
 use hairpin_mapped::CounterPage;
 use hairpin_stack::{Adoption, KeeperClient, ReceiveStamps, Stack, StackSettings, await_redirects};
@@ -34,6 +35,9 @@ struct Stacks {
 static STACKS: AtomicPtr<Stacks> = AtomicPtr::new(null_mut());
 /// `true` while a thread opens the stacks, or after it failed.
 static OPENING: AtomicBool = AtomicBool::new(false);
+/// `true` after that thread has finished.
+static OPENED: AtomicBool = AtomicBool::new(false);
+const OPENING_PAUSE: Duration = Duration::from_millis(1);
 /// `true` if all sockets stay with the kernel.
 static KERNEL_ONLY: AtomicBool = AtomicBool::new(false);
 /// `true` in a forked child. Its parent may have the interface, which is no reason to end it.
@@ -74,11 +78,26 @@ pub(crate) fn poll_left_frames() {
     }
 }
 
-/// Opens the stacks of the configured interfaces, once.
+/// Opens the stacks of the configured interfaces, once. Other threads wait meanwhile, so that their
+/// sockets do not stay with the kernel.
 pub(crate) fn open() -> &'static [Stack] {
-    if stacks().is_some() || OPENING.swap(true, Ordering::AcqRel) {
+    if stacks().is_some() {
         return open_stacks();
     }
+    // Before the first thread opens: a child that is forked meanwhile must not wait for it.
+    watch_forks();
+    if OPENING.swap(true, Ordering::AcqRel) {
+        while !OPENED.load(Ordering::Acquire) {
+            std::thread::sleep(OPENING_PAUSE);
+        }
+        return open_stacks();
+    }
+    let stacks = open_all();
+    OPENED.store(true, Ordering::Release);
+    stacks
+}
+
+fn open_all() -> &'static [Stack] {
     let mut stacks = Vec::new();
     let keeper = keeper();
     for interface in &settings().interfaces {
@@ -111,7 +130,6 @@ pub(crate) fn open() -> &'static [Stack] {
     }
     let rings = stacks.iter().flat_map(Stack::receive_descriptors).collect();
     STACKS.store(Box::into_raw(Box::new(Stacks { stacks, rings, keeper })), Ordering::Release);
-    watch_forks();
     stream::watch_exit();
     counters::start();
     open_stacks()
@@ -463,6 +481,7 @@ pub(crate) extern "C" fn after_fork_in_child() {
     STACKS.store(null_mut(), Ordering::Relaxed);
     FORKED.store(true, Ordering::Relaxed);
     OPENING.store(false, Ordering::Relaxed);
+    OPENED.store(false, Ordering::Relaxed);
     PAGE.store(-1, Ordering::Relaxed);
     slots::forget_all();
     sleep::forget_all();

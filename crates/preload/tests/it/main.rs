@@ -12,4 +12,5 @@ mod stress;
 mod support;
 mod tcp;
 mod tcp_programs;
+mod tcp_requests;
 mod waits;
