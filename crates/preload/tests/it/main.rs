@@ -3,7 +3,6 @@
 
 mod availability;
 mod interfaces;
-mod interop;
 mod kills;
 mod peer;
 mod semantics;
