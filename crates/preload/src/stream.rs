@@ -36,6 +36,12 @@ const DISTANCE_BUSY: u32 = 16;
 /// The receives after a handback of bulk data or trouble until the next attempt.
 const DISTANCE_AFTER_TROUBLE: u32 = 64;
 
+/// The bytes of a long round, and the long rounds in a row that make bulk data.
+const LONG_ROUND: usize = 48 << 10;
+const LONG_ROUNDS: u32 = 8;
+/// A round that never ends, in a stream of one direction, counts as one after so many bytes.
+const ENDLESS_ROUND: usize = 1 << 20;
+
 /// `true` once the process ends: no connection is taken over any more.
 static EXITING: AtomicBool = AtomicBool::new(false);
 
@@ -71,6 +77,60 @@ pub(crate) struct Stream {
     distance: u32,
     /// The times of the last takeovers.
     takeovers: VecDeque<u64>,
+    rounds: Rounds,
+}
+
+/// The bytes of requests and answers. The kernel has segmentation offload: it is faster if they are
+/// long.
+#[derive(Debug, Default)]
+struct Rounds {
+    bytes: usize,
+    has_sent: bool,
+    /// The round began while the connection was taken over.
+    is_whole: bool,
+    /// The long rounds in a row.
+    long: u32,
+    /// The receives until the next attempt after the last handback of bulk data; 0 after a round
+    /// that was not long.
+    distance: u32,
+}
+
+impl Rounds {
+    /// Counts sent bytes.
+    #[inline]
+    fn count_sent(&mut self, count: usize) {
+        self.has_sent = true;
+        self.bytes += count;
+    }
+
+    /// Counts received bytes: the first ones after a send begin a round. Returns `true` if the
+    /// rounds before were long.
+    #[inline]
+    fn count_received(&mut self, count: usize) -> bool {
+        let is_bulk = (self.has_sent || self.bytes >= ENDLESS_ROUND) && self.end_round();
+        self.bytes += count;
+        is_bulk
+    }
+
+    #[inline]
+    fn end_round(&mut self) -> bool {
+        self.has_sent = false;
+        let is_long = std::mem::take(&mut self.bytes) >= LONG_ROUND;
+        if !std::mem::replace(&mut self.is_whole, true) {
+            return false;
+        }
+        self.long = if is_long { self.long + 1 } else { 0 };
+        if !is_long {
+            self.distance = 0;
+        }
+        self.long >= LONG_ROUNDS
+    }
+
+    /// Returns the receives until the next attempt after a handback of bulk data.
+    fn next_distance(&mut self) -> u32 {
+        self.distance = (self.distance * 2).clamp(DISTANCE_AFTER_TROUBLE, DISTANCE_MAX);
+        self.distance
+    }
 }
 
 /// The readiness of a connection that is taken over.
@@ -239,6 +299,7 @@ impl Stream {
             remote,
             distance: 1,
             takeovers: VecDeque::with_capacity(TAKEOVERS_MAX),
+            rounds: Rounds::default(),
         })
     }
 
@@ -272,6 +333,7 @@ impl Stream {
                 self.takeovers.push_back(now);
                 self.distance = 1;
                 self.is_blocked = false;
+                self.rounds = Rounds { distance: self.rounds.distance, ..Rounds::default() };
                 add(Counter::TakenOver, 1);
                 add(Counter::Bypassing, 1);
                 log::line(Level::All, format_args!("{self} is taken over (descriptor {fd})"));
@@ -350,10 +412,32 @@ impl Stream {
         if cause == Cause::Idle && process::is_keeper_lost() {
             cause = Cause::Keeper;
         }
-        if cause.is_trouble() {
+        if cause == Cause::Bulk {
+            self.distance = self.rounds.next_distance();
+        } else if cause.is_trouble() {
             self.distance = self.distance.max(DISTANCE_AFTER_TROUBLE);
         }
         self.finish(fd, slot, cause);
+    }
+
+    /// Counts sent bytes.
+    #[inline]
+    pub(crate) fn count_sent(&mut self, count: usize) {
+        self.rounds.count_sent(count);
+    }
+
+    /// Counts received bytes, and hands the connection back if the program exchanges bulk data.
+    /// Returns `true` if so.
+    #[inline]
+    pub(crate) fn count_received(&mut self, fd: c_int, slot: &Slot, count: usize) -> bool {
+        count > 0 && self.rounds.count_received(count) && self.leave_bulk(fd, slot)
+    }
+
+    #[cold]
+    fn leave_bulk(&mut self, fd: c_int, slot: &Slot) -> bool {
+        self.distance = self.rounds.next_distance();
+        self.hand_back(fd, slot, Cause::Bulk);
+        !self.tcp.is_bypassing()
     }
 
     fn hand_back(&mut self, fd: c_int, slot: &Slot, cause: Cause) {
@@ -479,5 +563,48 @@ pub(crate) fn exit(cause: Cause) {
     if let Some(_inside) = guard::enter() {
         give_up_all(cause);
         process::leave_keeper();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Exchanges messages of these lengths. Returns the number of rounds until they are bulk data.
+    fn rounds(state: &mut Rounds, sent: usize, received: usize) -> Option<u32> {
+        (0..100).find(|_| {
+            state.count_sent(sent);
+            let parts = [received / 2, received - received / 2];
+            parts.into_iter().any(|part| state.count_received(part))
+        })
+    }
+
+    #[test]
+    fn long_rounds_are_bulk_data_with_either_direction_long() {
+        assert_eq!(rounds(&mut Rounds::default(), 100, 1_000), None);
+        for lengths in [[100, LONG_ROUND], [LONG_ROUND, 100]] {
+            let [sent, received] = lengths;
+            assert_eq!(rounds(&mut Rounds::default(), sent, received), Some(LONG_ROUNDS));
+        }
+    }
+
+    #[test]
+    fn stream_of_one_direction_is_bulk_data() {
+        let mut state = Rounds::default();
+        let receives = (0..10_000).find(|_| state.count_received(8_192)).unwrap();
+        assert_eq!(receives * 8_192, (LONG_ROUNDS as usize + 1) * ENDLESS_ROUND);
+    }
+
+    #[test]
+    fn distance_doubles_while_rounds_are_long() {
+        let mut distance = 0;
+        let mut next = |received| {
+            let mut state = Rounds { distance, ..Rounds::default() };
+            rounds(&mut state, 100, received);
+            distance = state.next_distance();
+            distance
+        };
+        assert_eq!([100_000; 3].map(&mut next), [64, 128, 256]);
+        assert_eq!(next(100), 64);
     }
 }

@@ -75,7 +75,7 @@ causes! {
     Fin "fin" "the peer has closed its side",
     Reset "reset" "the peer has reset the connection",
     Idle "idle" "the program does not read, or nothing arrives",
-    Bulk "bulk" "64 KiB in flight for 100 ms",
+    Bulk "bulk" "bulk data, for which the kernel has segmentation offload",
     Timeouts "timeouts" "two retransmission timeouts in a row",
     ClosedWindow "closed_window" "window closed for 5 ms",
     Path "path" "the path has changed",

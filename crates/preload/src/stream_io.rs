@@ -138,13 +138,14 @@ pub(crate) unsafe fn receive(
         // SAFETY: the caller guarantees the buffers.
         let received = unsafe { stream.receive(flags, parts, done) };
         let (count, is_kernels) = stream.finish_call(fd, slot, received);
+        let is_kernels = is_kernels || !peeks && stream.count_received(fd, slot, count);
         done = if peeks { count } else { done + count };
         let state = stream.state;
         drop(place);
         drop(inside);
-        let is_complete = done > 0 && flags & libc::MSG_WAITALL == 0;
         let is_nonblocking = state.nonblocking || flags & libc::MSG_DONTWAIT != 0;
-        if is_complete || done >= total || is_nonblocking && done > 0 {
+        let is_enough = is_nonblocking || flags & libc::MSG_WAITALL == 0;
+        if done >= total || is_enough && done > 0 {
             if !peeks {
                 count_bypass([Counter::ReceivedBypass, Counter::ReceivedBypassBytes], done);
             }
@@ -157,8 +158,7 @@ pub(crate) unsafe fn receive(
             return Received::Bypass(fail(libc::EAGAIN));
         }
         let wait = wait.get_or_insert_with(|| begin_wait(state.receive_timeout, signals));
-        let ended = pause(wait, fd, slot, libc::POLLIN);
-        if let Some(number) = ended {
+        if let Some(number) = pause(wait, fd, slot, libc::POLLIN) {
             return Received::Bypass(if done > 0 { done as isize } else { fail(number) });
         }
     }
@@ -208,6 +208,7 @@ pub(crate) unsafe fn send(
         let sent = unsafe { stream.send(parts, done) };
         let (count, is_kernels) = stream.finish_call(fd, slot, sent);
         done += count;
+        stream.count_sent(count);
         stream.is_blocked = done < total;
         let state = stream.state;
         drop(place);
