@@ -4,6 +4,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `case` | a server and a client, and the checks of their result and of `hairpin stat` |
+//! | `speed` | the speeds of cases that have a goal, in interleaved rounds |
 //! | `trial` | one run of a case: two hosts of the testbed |
 //! | `process` | programs with a time limit |
 //! | `counters` | the counters of accelerated programs |
@@ -15,6 +16,7 @@ mod counters;
 mod packages;
 mod process;
 mod programs;
+mod speed;
 mod trial;
 
 use std::fmt;
@@ -34,6 +36,13 @@ pub(crate) struct Arguments {
     /// Do not install packages
     #[arg(long)]
     no_install: bool,
+    /// Measure the speeds of the cases that have a goal, each side pinned to a core, instead of
+    /// comparing results
+    #[arg(long)]
+    speeds: bool,
+    /// The interleaved rounds of a speed
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    rounds: usize,
     /// Use this `hairpin`, with the library next to it, instead of building one
     #[arg(long, value_name = "FILE")]
     hairpin: Option<PathBuf>,
@@ -78,6 +87,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let is_selected = |name: &str| {
         arguments.names.is_empty() || arguments.names.iter().any(|part| name.contains(part))
     };
+    if arguments.speeds {
+        let missed = speed::measure(&settings, programs::cases(), is_selected, arguments.rounds)?;
+        ensure!(missed == 0, "{missed} goals above are missed");
+        return Ok(());
+    }
     let failures = programs::check(&settings, is_selected)?;
     ensure!(failures == 0, "{failures} lines above report a failure");
     println!("all equal");

@@ -55,7 +55,16 @@ pub(super) struct Case {
     queues: u32,
     /// The flags of `hairpin run`.
     flags: Vec<&'static str>,
+    pub(super) goal: Option<Goal>,
     run: Run,
+}
+
+/// The speed with both sides accelerated, as a multiple of the kernel's.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Goal {
+    pub(super) factor: f64,
+    /// The kernel is measured with the filter attached to both interfaces.
+    pub(super) filtered: bool,
 }
 
 impl Case {
@@ -65,7 +74,7 @@ impl Case {
         run: impl Fn(&Trial) -> Result<Outcome> + 'static,
     ) -> Self {
         let (name, run) = (name.into(), Box::new(run));
-        Self { name, expected, kernel_side: None, queues: 1, flags: Vec::new(), run }
+        Self { name, expected, kernel_side: None, queues: 1, flags: Vec::new(), goal: None, run }
     }
 
     /// States that a side stays with the kernel.
@@ -82,6 +91,22 @@ impl Case {
     pub(super) fn flags(mut self, flags: &[&'static str]) -> Self {
         self.flags = flags.to_vec();
         self
+    }
+
+    /// Sets the speed to reach.
+    pub(super) fn goal(mut self, factor: f64, filtered: bool) -> Self {
+        self.goal = Some(Goal { factor, filtered });
+        self
+    }
+
+    /// Creates the hosts of a run.
+    pub(super) fn trial(&self, settings: &Settings, accelerated: Accelerated) -> Result<Trial> {
+        Trial::new(&settings.hairpin, accelerated, self.queues, &self.flags)
+    }
+
+    /// Runs the case once.
+    pub(super) fn run(&self, trial: &Trial) -> Result<Outcome> {
+        (self.run)(trial)
     }
 
     /// Runs the case without acceleration and with each side accelerated. Prints a line for each.
@@ -115,9 +140,9 @@ impl Case {
         settings: &Settings,
         accelerated: Accelerated,
     ) -> Result<(Outcome, [Sums; 2])> {
-        let trial = Trial::new(&settings.hairpin, accelerated, self.queues, &self.flags)?;
+        let trial = self.trial(settings, accelerated)?;
         let log = CounterLog::start(&settings.hairpin, trial.hosts())?;
-        let outcome = (self.run)(&trial).with_context(|| format!("{accelerated} accelerated"));
+        let outcome = self.run(&trial).with_context(|| format!("{accelerated} accelerated"));
         Ok((outcome?, log.finish()))
     }
 

@@ -23,9 +23,10 @@ mod web;
 use anyhow::Result;
 
 use super::Settings;
+use super::case::Case;
 
-/// Runs the selected cases. Returns the number of failures.
-pub(super) fn check(settings: &Settings, is_selected: impl Fn(&str) -> bool) -> Result<usize> {
+/// Returns the cases of a server and a client.
+pub(super) fn cases() -> Vec<Case> {
     let cases = [
         redis::cases(),
         web::cases(),
@@ -35,8 +36,13 @@ pub(super) fn check(settings: &Settings, is_selected: impl Fn(&str) -> bool) -> 
         sockperf::udp(),
         streams::udp(),
     ];
+    cases.into_iter().flatten().collect()
+}
+
+/// Runs the selected cases. Returns the number of failures.
+pub(super) fn check(settings: &Settings, is_selected: impl Fn(&str) -> bool) -> Result<usize> {
     let mut failures = 0;
-    for case in cases.into_iter().flatten().filter(|case| is_selected(&case.name)) {
+    for case in cases().into_iter().filter(|case| is_selected(&case.name)) {
         failures += case.check(settings);
     }
     if is_selected("detection") {

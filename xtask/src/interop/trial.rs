@@ -62,7 +62,19 @@ pub(super) struct Trial {
     accelerated: Accelerated,
     flags: Vec<&'static str>,
     folder: PathBuf,
+    /// `true` if each side is pinned to a core of its own, where it may busy-poll.
+    pinned: bool,
+    /// Programs that hold the filter of an interface.
+    holders: Vec<Process>,
 }
+
+/// Opens the interface, and sleeps.
+const HOLDER: &str = "
+import socket, sys, time
+holder = socket.socket(type=socket.SOCK_DGRAM)
+holder.bind((sys.argv[1], 0))
+time.sleep(1000)
+";
 
 impl Trial {
     pub(super) fn new(
@@ -77,7 +89,36 @@ impl Trial {
             fs::remove_dir_all(&folder)?;
         }
         fs::create_dir_all(&folder)?;
-        Ok(Self { testbed, hairpin: hairpin.into(), accelerated, flags: flags.to_vec(), folder })
+        Ok(Self {
+            testbed,
+            hairpin: hairpin.into(),
+            accelerated,
+            flags: flags.to_vec(),
+            folder,
+            pinned: false,
+            holders: Vec::new(),
+        })
+    }
+
+    /// Pins each side to a core of its own.
+    pub(super) fn pin(&mut self) {
+        self.pinned = true;
+    }
+
+    /// Attaches the filter to both interfaces, for programs that are not accelerated.
+    pub(super) fn attach_filters(&mut self) -> Result<()> {
+        for side in [Side::Server, Side::Client] {
+            let address = self.address(side).to_string();
+            let holder = ["/usr/bin/python3", "-c", HOLDER, &address];
+            self.holders.push(Process::start(self.host(side), self.hairpin_run(side, &holder))?);
+            let end = Instant::now() + LISTEN_TIMEOUT;
+            let show = ["ip", "link", "show", self.host(side).interface()];
+            while !self.run_plain(side, &show, 10)?.contains("xdp") {
+                ensure!(Instant::now() < end, "no filter on the {side}");
+                std::thread::sleep(POLL_INTERVAL);
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn hosts(&self) -> &[Host; 2] {
@@ -116,12 +157,26 @@ impl Trial {
 
     /// Returns a program's command, under `hairpin run` if its side is accelerated.
     pub(super) fn command(&self, side: Side, program: &[&str]) -> Command {
-        if !self.is_accelerated(side) {
+        if self.is_accelerated(side) {
+            return self.hairpin_run(side, program);
+        }
+        if !self.pinned {
             return plain(program);
         }
+        let mut command = Command::new("taskset");
+        command.args(["-c", core(side)]).args(program);
+        command
+    }
+
+    fn hairpin_run(&self, side: Side, program: &[&str]) -> Command {
         let mut command = Command::new(&self.hairpin);
+        if self.pinned {
+            command = Command::new("taskset");
+            command.args(["-c", core(side)]).arg(&self.hairpin);
+        }
         // Programs that sleep between messages also run on a busy machine.
-        command.args(["run", "--profile", "safe", "--interface", self.host(side).interface()]);
+        let profile = if self.pinned { "latency" } else { "safe" };
+        command.args(["run", "--profile", profile, "--interface", self.host(side).interface()]);
         command.args(&self.flags).arg("--").args(program);
         command.env("HAIRPIN_LOG", std::env::var("HAIRPIN_LOG").unwrap_or("fallback".into()));
         command
@@ -199,6 +254,11 @@ impl Drop for Trial {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Returns the core of a side that is pinned.
+fn core(side: Side) -> &'static str {
+    if side == Side::Server { "0" } else { "1" }
 }
 
 fn plain(program: &[&str]) -> Command {
