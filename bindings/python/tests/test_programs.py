@@ -9,8 +9,9 @@ import pytest
 from conftest import PROGRAMS, ROOT, TIMEOUT, interrupt
 
 
-def test_best_prices_prints_each_book_with_quantities(venue, run_program):
-    folder = venue("--traders", "0")
+@pytest.mark.parametrize("feed", ["tcp", "multicast"])
+def test_best_prices_prints_each_book_with_quantities(venue, run_program, feed):
+    folder = venue("--traders", "0", "--feed", feed)
     program = run_program(PROGRAMS / "best_prices.py", folder)
     # Five books come into sync; the others are ticks.
     for _ in range(50):

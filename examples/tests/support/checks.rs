@@ -11,7 +11,12 @@ use super::{Program, Venue};
 
 /// Each line has a symbol, and bid and ask with quantities.
 pub(crate) fn best_prices_prints_each_book(best_prices: &Program) {
-    let venue = Venue::open(&["--traders", "0"]);
+    for feed in ["tcp", "multicast"] {
+        prints_each_book(best_prices, &Venue::open(&["--traders", "0", "--feed", feed]));
+    }
+}
+
+fn prints_each_book(best_prices: &Program, venue: &Venue) {
     let mut program = venue.start(best_prices);
     // Five books come into sync; the others are ticks.
     for line in program.lines().take(50) {

@@ -165,8 +165,11 @@ impl Venue {
 /// Starts an exchange, and waits for its files.
 fn start_exchange(folder: &Path, args: &[&str]) -> Process {
     let mut command = hairpin();
-    command.args(["exchange", "--feed", "tcp", "--config-out", "config.xml"]);
-    command.args(["--order-out", "order.toml"]).args(args);
+    command.args(["exchange", "--config-out", "config.xml", "--order-out", "order.toml"]);
+    command.args(args);
+    if !args.contains(&"--feed") {
+        command.args(["--feed", "tcp"]);
+    }
     if !args.contains(&"--display-formats") {
         command.args(["--instruments", "5"]);
     }

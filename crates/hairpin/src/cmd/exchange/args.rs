@@ -253,7 +253,14 @@ impl ExchangeArgs {
     fn write_addresses(&self, addresses: &Addresses) -> Result<()> {
         let Some(path) = &self.config_out else { return Ok(()) };
         let id = self.channel();
-        let channel = ChannelConfig::from_addresses(&id, "Hairpin's benchmark", addresses);
+        let mut channel = ChannelConfig::from_addresses(&id, "Hairpin's benchmark", addresses);
+        // The routes of most hosts lead multicast to another interface than lo.
+        if let Addresses::Multicast(feeds) = addresses
+            && feeds.interface.is_loopback()
+        {
+            let multicast = channel.connections.iter_mut().filter(|it| it.group.is_some());
+            multicast.for_each(|it| it.interface = Some(feeds.interface));
+        }
         let config = Config {
             environment: "Hairpin".to_owned(),
             channels: vec![channel],
