@@ -68,28 +68,71 @@ fn missing_from(effective: u64) -> Vec<Capability> {
     REQUIRED.into_iter().filter(lacks).map(|(capability, _)| capability).collect()
 }
 
-/// Returns the effective capability set of the calling thread.
-fn effective() -> io::Result<u64> {
-    #[repr(C)]
-    struct Header {
-        version: u32,
-        thread: i32,
+/// Takes these capabilities from this process and from the programs that it executes, also from
+/// root's. Call it while the process has one thread.
+///
+/// They leave the ambient, inheritable, permitted and effective sets, and the bounding set where
+/// that is permitted: otherwise root's programs would receive them again.
+///
+/// # Errors
+/// The kernel's.
+pub fn drop_capabilities() -> io::Result<()> {
+    let mut sets = capability_sets()?;
+    for (_, number) in REQUIRED {
+        let none: libc::c_ulong = 0;
+        let number = number as libc::c_ulong;
+        // SAFETY: the calls take integers of the width that the kernel reads. Without
+        // `CAP_SETPCAP` the second one fails, and an ordinary user does not need it.
+        unsafe {
+            let lower = libc::PR_CAP_AMBIENT_LOWER as libc::c_ulong;
+            libc::prctl(libc::PR_CAP_AMBIENT, lower, number, none, none);
+            libc::prctl(libc::PR_CAPBSET_DROP, number, none, none, none);
+        }
+        let set = &mut sets[number as usize / 32];
+        let others = !(1 << (number % 32));
+        set.effective &= others;
+        set.permitted &= others;
+        set.inheritable &= others;
     }
-    #[repr(C)]
-    #[derive(Default, Clone, Copy)]
-    struct Sets {
-        effective: u32,
-        _permitted: u32,
-        _inheritable: u32,
+    let header = Header { version: VERSION, thread: 0 };
+    // SAFETY: both structures have the layout of linux/capability.h, and outlive the call.
+    match unsafe { libc::syscall(libc::SYS_capset, &raw const header, sets.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
+}
+
+#[repr(C)]
+struct Header {
+    version: u32,
+    thread: i32,
+}
+
+/// 32 capabilities.
+#[repr(C)]
+#[derive(Default, Clone, Copy)]
+struct Sets {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
+}
+
+/// Returns the capability sets of the calling thread.
+fn capability_sets() -> io::Result<[Sets; 2]> {
     let mut header = Header { version: VERSION, thread: 0 };
     let mut sets = [Sets::default(); 2];
     // SAFETY: both structures have the layout of linux/capability.h for this version, which writes
     // two sets, and outlive the call.
     match unsafe { libc::syscall(libc::SYS_capget, &raw mut header, sets.as_mut_ptr()) } {
-        0 => Ok(u64::from(sets[0].effective) | u64::from(sets[1].effective) << 32),
+        0 => Ok(sets),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// Returns the effective capability set of the calling thread.
+fn effective() -> io::Result<u64> {
+    let [low, high] = capability_sets()?;
+    Ok(u64::from(low.effective) | u64::from(high.effective) << 32)
 }
 
 impl fmt::Display for Capability {

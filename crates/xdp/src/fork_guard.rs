@@ -140,6 +140,16 @@ pub(crate) fn watch_forks() -> io::Result<()> {
     }
 }
 
+/// Registers the fork handlers of this library, before the caller registers its own. Those that are
+/// registered later run earlier before a fork, when forks are not locked out yet: they may wait for
+/// threads that create descriptors.
+///
+/// # Errors
+/// The kernel's, if memory or descriptors are exhausted.
+pub fn register_fork_handlers() -> io::Result<()> {
+    without_forks(watch_forks)
+}
+
 /// Prepares a copy of the process that bypasses fork(3), such as clone(2) with memory of its own.
 /// Descriptors exist already.
 pub fn before_copy() {

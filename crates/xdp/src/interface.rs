@@ -3,16 +3,16 @@
 use std::fmt;
 use std::io;
 
-use crate::capabilities::{CapabilityError, check_capabilities};
-use crate::device::{Device, DeviceError, ETHERNET_HEADER};
+use crate::capabilities::CapabilityError;
+use crate::device::{Device, DeviceError};
 use crate::filter::{
-    Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Slot, Stamping,
-    Verdict,
+    Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Slot, Verdict,
 };
 use crate::frame::{Frame, Packet};
 use crate::frame_pool::FramePool;
+use crate::opened_interface::OpenedInterface;
 use crate::rx_probe::RxProbe;
-use crate::socket::{CopyMode, Socket, SocketError, SocketSettings};
+use crate::socket::{Socket, SocketError, SocketSettings};
 use crate::timestamp::{ReceiveStamps, Stamp};
 use crate::tx_wakeup::TxWakeup;
 use crate::umem::{Umem, UmemError, UmemSettings};
@@ -150,27 +150,18 @@ impl Interface {
     /// # Errors
     /// See [`InterfaceError`].
     pub fn open(name: &str, settings: &InterfaceSettings) -> Result<Self, InterfaceError> {
-        check_capabilities()?;
-        let device = Device::from_name(name)?;
-        check_mtu(&device, &settings.umem)?;
-        check_frames(&device, &settings.umem)?;
-        let (umem, pool) = Umem::create(&settings.umem)?;
-        let (filter, link, receive_stamps) = attach_filter(&device, settings)?;
-        let mut socket = settings.socket.clone();
-        socket.receive_stamps = receive_stamps;
-        let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
-        if link.mode() == Mode::Generic {
-            if socket.copy_mode == CopyMode::ZeroCopy {
-                return Err(failed(SocketError::NoZeroCopy(0)));
-            }
-            socket.copy_mode = CopyMode::Copy;
-        } else {
-            // A driver does not combine frames that it passes to the filter.
-            socket.long_frames = false;
-        }
-        let sockets = open_sockets(&device, &umem, &socket).map_err(failed)?;
+        Self::from_opened(OpenedInterface::open(name, settings)?)
+    }
+
+    /// Begins to use an open interface. No capability is required.
+    ///
+    /// # Errors
+    /// `Sockets`.
+    pub fn from_opened(opened: OpenedInterface) -> Result<Self, InterfaceError> {
+        let OpenedInterface { link, sockets, umem, pool, filter, .. } = opened;
+        let OpenedInterface { device, receive_stamps, settings, .. } = opened;
         let slot = filter.slot(0).expect("a filter has at least one slot");
-        let rx_target = (settings.umem.frames / 2 / device.queues).clamp(1, socket.ring);
+        let rx_target = (settings.umem.frames / 2 / device.queues).clamp(1, settings.socket.ring);
         let mut interface = Self {
             link,
             sockets,
@@ -554,115 +545,13 @@ fn budget(rx_target: u32, wanted: u32) -> u32 {
     QUEUE_BUDGET.min(rx_target.saturating_sub(wanted / 2)).max(1)
 }
 
-fn check_mtu(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError> {
-    let max_mtu = umem.longest_frame().saturating_sub(ETHERNET_HEADER);
-    if device.mtu <= max_mtu {
-        return Ok(());
-    }
-    let (name, mtu, frame_size) = (device.name.clone(), device.mtu, umem.frame_size);
-    Err(InterfaceError::Mtu { name, mtu, frame_size, max_mtu })
-}
-
-fn check_frames(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError> {
-    let (queues, frames) = (device.queues, umem.frames);
-    // Zero frames are reported by `UmemSettings`.
-    if frames == 0 || frames >= queues.saturating_mul(2) {
-        return Ok(());
-    }
-    Err(InterfaceError::Frames { name: device.name.clone(), queues, frames })
-}
-
-/// Loads the filter and attaches it, with driver timestamps if possible.
-fn attach_filter(
-    device: &Device,
-    settings: &InterfaceSettings,
-) -> Result<(Filter, Link, ReceiveStamps), InterfaceError> {
-    let queues = device.queues;
-    let wanted = settings.receive_stamps;
-    let (stamps, receive_stamps) = match wanted {
-        ReceiveStamps::Kernel => (Stamping::Kernel, ReceiveStamps::Kernel),
-        ReceiveStamps::Driver | ReceiveStamps::Off => (Stamping::Off, ReceiveStamps::Off),
-    };
-    let plain = FilterSettings { queues, receive_stamps: stamps, ..settings.filter };
-    let refused = |reason| InterfaceError::Link { name: device.name.clone(), reason };
-    let is_offered = device.features.is_some_and(|features| features.receive_stamps);
-    if wanted == ReceiveStamps::Driver && settings.mode != Mode::Generic && is_offered {
-        let stamped = FilterSettings { receive_stamps: Stamping::Driver(device.index), ..plain };
-        // Any other failure leads to an attempt without driver timestamps below; `lacks_timestamps`
-        // reports it.
-        if let Ok(filter) = Filter::load(&stamped) {
-            match filter.attach(device.index, Mode::Native) {
-                Ok(link) => return Ok((filter, link, ReceiveStamps::Driver)),
-                Err(LinkError::Busy) => return Err(refused(LinkError::Busy)),
-                Err(_) => {}
-            }
-        }
-    }
-    let filter = Filter::load(&plain)?;
-    let link = filter.attach(device.index, resolve_mode(device, settings.mode)).map_err(refused)?;
-    Ok((filter, link, receive_stamps))
-}
-
-/// Resolves [`Mode::Auto`]: generic on a veth, whose native mode copies each frame once more;
-/// otherwise native if the driver supports it.
-fn resolve_mode(device: &Device, mode: Mode) -> Mode {
-    match (mode, device.driver.as_deref()) {
-        (Mode::Auto, Some("veth")) => Mode::Generic,
-        (mode, _) => mode,
-    }
-}
-
-fn open_sockets(
-    device: &Device,
-    umem: &Umem,
-    settings: &SocketSettings,
-) -> Result<Vec<Socket>, SocketError> {
-    let first = Socket::open(device.index, 0, umem, settings)?;
-    let mut sockets = vec![first];
-    for queue in 1..device.queues {
-        let next = sockets[0].open_shared_umem(device.index, queue)?;
-        sockets.push(next);
-    }
-    Ok(sockets)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn device(mtu: u32) -> Device {
-        Device { mtu, ..Device::from_name("lo").unwrap() }
-    }
-
-    #[test]
-    fn mtu_check_names_the_largest_mtu_that_fits() {
-        let umem = UmemSettings::default();
-        assert!(check_mtu(&device(1_774), &umem).is_ok());
-        let error = check_mtu(&device(1_775), &umem).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "cannot use lo: MTU 1775 exceeds 1774, the most that frames of 2048 bytes hold"
-        );
-        let large = UmemSettings { frame_size: 4_096, ..umem };
-        assert!(check_mtu(&device(3_822), &large).is_ok());
-        assert!(check_mtu(&device(3_823), &large).is_err());
-    }
 
     #[test]
     fn queue_budget_leaves_half_of_the_frames_and_is_at_least_one() {
         assert_eq!([budget(1_024, 1_024), budget(8, 8), budget(6, 8)], [64, 4, 2]);
         assert_eq!([budget(4, 8), budget(0, 8), budget(1, 1)], [1, 1, 1]);
-    }
-
-    #[test]
-    fn frame_check_requires_two_frames_per_queue() {
-        let device = Device { queues: 4, ..device(1_500) };
-        let umem = |frames| UmemSettings { frames, ..UmemSettings::default() };
-        assert!(check_frames(&device, &umem(8)).is_ok());
-        let error = check_frames(&device, &umem(7)).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "cannot use lo: 7 frames are too few for 4 queues, use at least two per queue"
-        );
     }
 }

@@ -62,6 +62,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `interface.rs` | [`Interface`]: filter, one socket per queue, memory; queue rotation, refill, reclaim |
+//! | `opened_interface.rs` | [`OpenedInterface`]: what requires capabilities, passed between processes |
 //! | `socket.rs` | [`Socket`]: the four rings of one queue, kernel counters ([`Statistics`]) |
 //! | `ring.rs`, `ring/queue.rs` | ring layout; producer and consumer sides |
 //! | `umem.rs`, `frame.rs`, `frame_pool.rs` | frame memory, frame ownership, free frames |
@@ -94,6 +95,7 @@ mod frame_pool;
 mod interface;
 mod mapping;
 mod netdev;
+mod opened_interface;
 mod ring;
 mod rx_probe;
 mod socket;
@@ -103,7 +105,9 @@ mod umem;
 mod xsk_socket;
 
 pub use btf::BtfError;
-pub use capabilities::{Capability, CapabilityError, MissingCapabilities, check_capabilities};
+pub use capabilities::{
+    Capability, CapabilityError, MissingCapabilities, check_capabilities, drop_capabilities,
+};
 pub use device::{Device, DeviceError, ETHERNET_HEADER};
 pub use filter::{
     Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Protocol, Slot,
@@ -111,11 +115,13 @@ pub use filter::{
 };
 pub use fork_guard::{
     ForkGuardedFd, after_copy_in_child, after_copy_in_parent, before_copy, is_internal_descriptor,
+    register_fork_handlers,
 };
 pub use frame::{Frame, FrameAddress, Packet};
 pub use frame_pool::FramePool;
 pub use interface::{Interface, InterfaceError, InterfaceSettings};
 pub use netdev::Features;
+pub use opened_interface::OpenedInterface;
 pub use rx_probe::RxProbe;
 pub use socket::{
     BusyPolling, Completion, CopyMode, Socket, SocketError, SocketSettings, Statistics,

@@ -138,7 +138,7 @@ impl Umem {
         };
         let memory = memory.map_err(|reason| UmemError::Memory { bytes, reason })?;
         let umem = Self::from_mapping(memory, file, settings);
-        let pool = FramePool::new(umem.inner.id, settings.frames, settings.frame_size);
+        let pool = umem.all_frames();
         Ok((umem, pool))
     }
 
@@ -156,6 +156,11 @@ impl Umem {
         }
         let memory = Mapping::shared(file.as_fd(), bytes, 0).map_err(refused)?;
         Ok(Self::from_mapping(memory, Some(file), settings))
+    }
+
+    /// Returns a pool of all frames, of which this process must own every one.
+    pub(crate) fn all_frames(&self) -> FramePool {
+        FramePool::new(self.inner.id, self.settings().frames, self.settings().frame_size)
     }
 
     fn from_mapping(memory: Mapping, file: Option<File>, settings: &UmemSettings) -> Self {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::bpf;
 use crate::fork_guard::ForkGuardedFd;
@@ -76,6 +76,11 @@ impl Link {
                 other => other,
             },
         }
+    }
+
+    /// Takes over the attachment of another process, in its actual mode.
+    pub(crate) fn from_fd(descriptor: OwnedFd, mode: Mode) -> io::Result<Self> {
+        Ok(Self { descriptor: ForkGuardedFd::from_fn(|| Ok(descriptor))?, mode })
     }
 
     /// Returns the actual mode: [`Mode::Native`] or [`Mode::Generic`].

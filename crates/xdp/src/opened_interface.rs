@@ -1,0 +1,278 @@
+//! An interface that is open and not used yet: what requires capabilities is done.
+
+use std::fmt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use crate::capabilities::check_capabilities;
+use crate::device::{Device, ETHERNET_HEADER};
+use crate::filter::{Filter, FilterSettings, Link, LinkError, Mode, Stamping};
+use crate::fork_guard::without_forks;
+use crate::frame_pool::FramePool;
+use crate::interface::{InterfaceError, InterfaceSettings};
+use crate::socket::{CopyMode, Socket, SocketError, SocketSettings};
+use crate::timestamp::ReceiveStamps;
+use crate::umem::{Umem, UmemSettings};
+
+/// The number of descriptors apart from the sockets: memory, link and those of the filter.
+const COMMON: usize = 8;
+
+/// An open interface whose rings are empty: the filter is attached, and each receive queue has an
+/// AF_XDP socket.
+///
+/// A process with the capabilities opens it and passes the descriptors to one without, which uses
+/// them ([`Interface::from_opened`](crate::Interface::from_opened)).
+pub struct OpenedInterface {
+    /// Dropped first, so that nothing is redirected while the sockets close.
+    pub(crate) link: Link,
+    pub(crate) sockets: Vec<Socket>,
+    pub(crate) umem: Umem,
+    pub(crate) pool: FramePool,
+    pub(crate) filter: Filter,
+    pub(crate) device: Device,
+    pub(crate) receive_stamps: ReceiveStamps,
+    /// The settings of the sockets and the memory, and the requested timestamps.
+    pub(crate) settings: InterfaceSettings,
+}
+
+impl OpenedInterface {
+    /// Opens an interface by name.
+    ///
+    /// # Errors
+    /// See [`InterfaceError`].
+    pub fn open(name: &str, settings: &InterfaceSettings) -> Result<Self, InterfaceError> {
+        check_capabilities()?;
+        let device = Device::from_name(name)?;
+        check_mtu(&device, &settings.umem)?;
+        check_frames(&device, &settings.umem)?;
+        let (umem, pool) = Umem::create(&settings.umem)?;
+        let (filter, link, receive_stamps) = attach_filter(&device, settings)?;
+        let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
+        let socket = socket_settings(settings, link.mode(), receive_stamps).map_err(failed)?;
+        let sockets = open_sockets(&device, &umem, &socket).map_err(failed)?;
+        let settings = InterfaceSettings { socket, ..settings.clone() };
+        Ok(Self { link, sockets, umem, pool, filter, device, receive_stamps, settings })
+    }
+
+    /// Returns the descriptors that another process needs; `None` unless the memory is
+    /// [`Backing::Shared`](crate::Backing::Shared). The link and the sockets are the last ones: as
+    /// long as a process has these, the interface stays open.
+    #[must_use]
+    pub fn descriptors(&self) -> Option<Vec<BorrowedFd<'_>>> {
+        let mut all = vec![self.umem.file()?];
+        all.extend(self.filter.descriptors());
+        all.push(self.link.as_fd());
+        all.extend(self.sockets.iter().map(AsFd::as_fd));
+        Some(all)
+    }
+
+    /// Returns the number of receive queues, each with a socket.
+    #[must_use]
+    pub fn queues(&self) -> usize {
+        self.sockets.len()
+    }
+
+    /// Returns the mode of the filter.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.link.mode()
+    }
+
+    /// Returns the source of receive timestamps.
+    #[must_use]
+    pub fn receive_stamps(&self) -> ReceiveStamps {
+        self.receive_stamps
+    }
+
+    /// Takes over an interface that another process opened with these settings, and that no process
+    /// has used. `mode` and `receive_stamps` are those that it returned. No capability is required.
+    /// `receive` returns the descriptors; forks of other threads wait meanwhile.
+    ///
+    /// # Safety
+    /// The descriptors are those of [`descriptors`](Self::descriptors), in the same order, and no
+    /// other process uses the rings, the memory or the maps.
+    ///
+    /// # Errors
+    /// See [`InterfaceError`]; that of `receive`.
+    pub unsafe fn from_fds<E: From<InterfaceError>>(
+        name: &str,
+        settings: &InterfaceSettings,
+        receive: impl FnOnce() -> Result<(Mode, ReceiveStamps, Vec<OwnedFd>), E>,
+    ) -> Result<Self, E> {
+        without_forks(|| {
+            let (mode, receive_stamps, fds) = receive()?;
+            // SAFETY: the caller guarantees the same conditions.
+            unsafe { Self::from_received(name, settings, mode, receive_stamps, fds) }
+                .map_err(E::from)
+        })
+    }
+
+    /// # Safety
+    /// As for [`from_fds`](Self::from_fds).
+    unsafe fn from_received(
+        name: &str,
+        settings: &InterfaceSettings,
+        mode: Mode,
+        receive_stamps: ReceiveStamps,
+        mut fds: Vec<OwnedFd>,
+    ) -> Result<Self, InterfaceError> {
+        let too_few = || InterfaceError::Sockets(std::io::ErrorKind::InvalidData.into());
+        let sockets =
+            if fds.len() > COMMON { fds.split_off(COMMON) } else { return Err(too_few()) };
+        let [memory, flows, locals, groups, counts, socket_map, program, link] =
+            <[OwnedFd; COMMON]>::try_from(fds).map_err(|_| too_few())?;
+        let queues = sockets.len() as u32;
+        let device = Device { queues, ..Device::from_name(name)? };
+        let umem = Umem::open(memory.into(), &settings.umem)?;
+        let pool = umem.all_frames();
+        let filter = [flows, locals, groups, counts, socket_map, program];
+        let filter_settings = FilterSettings { queues, ..settings.filter };
+        // SAFETY: the caller guarantees that the descriptors are those of such a filter.
+        let filter = unsafe { Filter::from_fds(filter, &filter_settings) };
+        let filter = filter.map_err(InterfaceError::Sockets)?;
+        let link = Link::from_fd(link, mode).map_err(InterfaceError::Sockets)?;
+        let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
+        let socket = socket_settings(settings, mode, receive_stamps).map_err(failed)?;
+        let take_over = |(queue, fd)| {
+            // SAFETY: the caller guarantees that the memory belongs to the socket, and that there
+            // is no other user.
+            unsafe { Socket::from_fd(fd, queue, &umem, &socket) }
+        };
+        let sockets: Result<Vec<_>, _> = (0..).zip(sockets).map(take_over).collect();
+        let sockets = sockets.map_err(failed)?;
+        let settings = InterfaceSettings { socket, ..settings.clone() };
+        Ok(Self { link, sockets, umem, pool, filter, device, receive_stamps, settings })
+    }
+}
+
+impl fmt::Debug for OpenedInterface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OpenedInterface").field(&self.device.name).finish()
+    }
+}
+
+/// Returns the settings of the sockets in the actual mode.
+fn socket_settings(
+    settings: &InterfaceSettings,
+    mode: Mode,
+    receive_stamps: ReceiveStamps,
+) -> Result<SocketSettings, SocketError> {
+    let mut socket = settings.socket.clone();
+    socket.receive_stamps = receive_stamps;
+    if mode == Mode::Generic {
+        if socket.copy_mode == CopyMode::ZeroCopy {
+            return Err(SocketError::NoZeroCopy(0));
+        }
+        socket.copy_mode = CopyMode::Copy;
+    } else {
+        // A driver does not combine frames that it passes to the filter.
+        socket.long_frames = false;
+    }
+    Ok(socket)
+}
+
+fn check_mtu(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError> {
+    let max_mtu = umem.longest_frame().saturating_sub(ETHERNET_HEADER);
+    if device.mtu <= max_mtu {
+        return Ok(());
+    }
+    let (name, mtu, frame_size) = (device.name.clone(), device.mtu, umem.frame_size);
+    Err(InterfaceError::Mtu { name, mtu, frame_size, max_mtu })
+}
+
+fn check_frames(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError> {
+    let (queues, frames) = (device.queues, umem.frames);
+    // Zero frames are reported by `UmemSettings`.
+    if frames == 0 || frames >= queues.saturating_mul(2) {
+        return Ok(());
+    }
+    Err(InterfaceError::Frames { name: device.name.clone(), queues, frames })
+}
+
+/// Loads the filter and attaches it, with driver timestamps if possible.
+fn attach_filter(
+    device: &Device,
+    settings: &InterfaceSettings,
+) -> Result<(Filter, Link, ReceiveStamps), InterfaceError> {
+    let queues = device.queues;
+    let wanted = settings.receive_stamps;
+    let (stamps, receive_stamps) = match wanted {
+        ReceiveStamps::Kernel => (Stamping::Kernel, ReceiveStamps::Kernel),
+        ReceiveStamps::Driver | ReceiveStamps::Off => (Stamping::Off, ReceiveStamps::Off),
+    };
+    let plain = FilterSettings { queues, receive_stamps: stamps, ..settings.filter };
+    let refused = |reason| InterfaceError::Link { name: device.name.clone(), reason };
+    let is_offered = device.features.is_some_and(|features| features.receive_stamps);
+    if wanted == ReceiveStamps::Driver && settings.mode != Mode::Generic && is_offered {
+        let stamped = FilterSettings { receive_stamps: Stamping::Driver(device.index), ..plain };
+        // Any other failure leads to an attempt without driver timestamps below; `lacks_timestamps`
+        // reports it.
+        if let Ok(filter) = Filter::load(&stamped) {
+            match filter.attach(device.index, Mode::Native) {
+                Ok(link) => return Ok((filter, link, ReceiveStamps::Driver)),
+                Err(LinkError::Busy) => return Err(refused(LinkError::Busy)),
+                Err(_) => {}
+            }
+        }
+    }
+    let filter = Filter::load(&plain)?;
+    let link = filter.attach(device.index, resolve_mode(device, settings.mode)).map_err(refused)?;
+    Ok((filter, link, receive_stamps))
+}
+
+/// Resolves [`Mode::Auto`]: generic on a veth, whose native mode copies each frame once more;
+/// otherwise native if the driver supports it.
+fn resolve_mode(device: &Device, mode: Mode) -> Mode {
+    match (mode, device.driver.as_deref()) {
+        (Mode::Auto, Some("veth")) => Mode::Generic,
+        (mode, _) => mode,
+    }
+}
+
+fn open_sockets(
+    device: &Device,
+    umem: &Umem,
+    settings: &SocketSettings,
+) -> Result<Vec<Socket>, SocketError> {
+    let first = Socket::open(device.index, 0, umem, settings)?;
+    let mut sockets = vec![first];
+    for queue in 1..device.queues {
+        let next = sockets[0].open_shared_umem(device.index, queue)?;
+        sockets.push(next);
+    }
+    Ok(sockets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(mtu: u32) -> Device {
+        Device { mtu, ..Device::from_name("lo").unwrap() }
+    }
+
+    #[test]
+    fn mtu_check_names_the_largest_mtu_that_fits() {
+        let umem = UmemSettings::default();
+        assert!(check_mtu(&device(1_774), &umem).is_ok());
+        let error = check_mtu(&device(1_775), &umem).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "cannot use lo: MTU 1775 exceeds 1774, the most that frames of 2048 bytes hold"
+        );
+        let large = UmemSettings { frame_size: 4_096, ..umem };
+        assert!(check_mtu(&device(3_822), &large).is_ok());
+        assert!(check_mtu(&device(3_823), &large).is_err());
+    }
+
+    #[test]
+    fn frame_check_requires_two_frames_per_queue() {
+        let device = Device { queues: 4, ..device(1_500) };
+        let umem = |frames| UmemSettings { frames, ..UmemSettings::default() };
+        assert!(check_frames(&device, &umem(8)).is_ok());
+        let error = check_frames(&device, &umem(7)).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "cannot use lo: 7 frames are too few for 4 queues, use at least two per queue"
+        );
+    }
+}
