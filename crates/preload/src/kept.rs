@@ -5,12 +5,12 @@ use std::ffi::c_int;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use hairpin_stack::{IpFields, IpHeader, Meta, Stamp, UdpInjector};
+use hairpin_stack::{IpFields, IpHeader, Meta, Stamp};
 use libc::SOL_SOCKET;
 
 use crate::addresses::{canonical, option};
-use crate::real;
 use crate::socket::{Datagram, Drops};
+use crate::{process, real};
 
 /// A datagram kept in memory of its own.
 #[derive(Debug)]
@@ -81,19 +81,14 @@ pub(crate) fn move_to_kernel(fd: c_int, port: u16, kept: &mut VecDeque<Kept>, al
         return;
     }
     let mut bytes = 0;
-    let mut injectors = [None, None];
+    // All stacks are in one network namespace.
+    let Some(stack) = process::open_stacks().first() else { return };
     for _ in 0..moves {
         let Some(first) = kept.front() else { break };
         let source = canonical(first.source);
-        let is_ipv4 = source.is_ipv4();
-        let place = &mut injectors[usize::from(is_ipv4)];
-        if place.is_none() {
-            *place = UdpInjector::open(is_ipv4).ok();
-        }
         let Some(to) = first.destination else { break };
         let to = canonical(SocketAddr::new(to, port));
-        let injected = place.as_ref().map(|it| it.inject(source, to, first.fields, &first.payload));
-        if !matches!(injected, Some(Ok(()))) {
+        if stack.inject_udp(source, to, first.fields, &first.payload).is_err() {
             break;
         }
         bytes += first.length() as u64;

@@ -283,6 +283,7 @@ impl ControlPlane {
         let mac = self.netlink.neighbor(shared.interface, hop)?.map(|neighbor| neighbor.mac);
         let known =
             self.neighbors.entry(hop).or_insert_with(|| Neighbor { mac, used: Arc::default() });
+        let used = Arc::clone(&known.used);
         if std::mem::replace(&mut known.mac, mac) != mac {
             // Other sockets have prepared headers for the old address; the kernel's later
             // notification will not show a change.
@@ -291,19 +292,26 @@ impl ControlPlane {
         if mac.is_none() {
             // Without the capability for this, the datagram sent through the kernel triggers the
             // resolution.
-            let _ = self.netlink.use_neighbor(shared.interface, hop);
+            self.use_neighbor(shared, hop);
         }
-        Ok(mac.map(|mac| (mac, Arc::clone(&known.used))))
+        Ok(mac.map(|mac| (mac, used)))
     }
 
     /// Asks the kernel to confirm the next hops that were used since the last call.
-    pub(crate) fn refresh_neighbors(&mut self, interface: u32) {
-        for (&hop, neighbor) in &self.neighbors {
-            if neighbor.used.swap(false, Ordering::Relaxed) {
-                // If this fails, the next sender gets the error.
-                let _ = self.netlink.use_neighbor(interface, hop);
-            }
-        }
+    pub(crate) fn refresh_neighbors(&mut self, shared: &SharedState) {
+        let is_used = |neighbor: &Neighbor| neighbor.used.swap(false, Ordering::Relaxed);
+        let used = self.neighbors.iter().filter(|(_, neighbor)| is_used(neighbor));
+        let used: Vec<_> = used.map(|(&hop, _)| hop).collect();
+        // If this fails, the next sender gets the error.
+        used.into_iter().for_each(|hop| self.use_neighbor(shared, hop));
+    }
+
+    /// Asks the kernel to resolve or confirm a next hop, if this process or its keeper may.
+    fn use_neighbor(&mut self, shared: &SharedState, hop: IpAddr) {
+        let _ = match &shared.tcp.keeper {
+            Some(keeper) => keeper.use_neighbor(shared.interface, hop),
+            None => self.netlink.use_neighbor(shared.interface, hop),
+        };
     }
 
     /// Applies a change in the kernel. Returns `true` if paths may have changed.

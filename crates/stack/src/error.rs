@@ -26,6 +26,9 @@ pub enum StackError {
     /// The EtherType is reserved for the kernel.
     #[error(transparent)]
     Entry(EntryError),
+    /// The keeper cannot open the interface.
+    #[error("{0}")]
+    Keeper(String),
     /// The interface has more addresses than the stack supports.
     #[error("cannot open {0}: too many addresses")]
     Addresses(String),

@@ -140,6 +140,7 @@ pub use hairpin_tcp::Reason as HandbackReason;
 pub use hairpin_xdp::{
     InterfaceError, InterfaceSettings, Mode, Packet, ReceiveStamps, Stamp, StampSource,
     UmemSettings, after_copy_in_child, after_copy_in_parent, before_copy, is_internal_descriptor,
+    register_fork_handlers,
 };
 pub use neighbors::Neighbors;
 pub use path_event::{FallbackReason, PathEvent};
@@ -151,5 +152,5 @@ pub use tcp::{
     AdoptedTcp, KeeperClient, TakeoverError, TcpCounters, TcpReceived, TcpSocket, TcpStatus,
     start_keeper,
 };
-pub use udp_injector::{IpFields, UdpInjector};
+pub use udp_injector::IpFields;
 pub use udp_socket::{Meta, Received, UdpSocket};

@@ -35,7 +35,10 @@ pub enum PathEvent {
         veth: bool,
     },
     /// The keeper has ended: TCP connections are handed back and stay with the kernel.
-    KeeperLost,
+    KeeperLost {
+        /// The number of connections that could not be handed back, because no keeper is left.
+        kept: usize,
+    },
     /// The interface is down; nothing is sent or received.
     Down,
     /// The interface is up again.
@@ -96,7 +99,7 @@ impl PathEvent {
     /// Returns `true` for a fallback to the kernel.
     #[must_use]
     pub fn is_fallback(&self) -> bool {
-        matches!(self, Self::RxFallback { .. } | Self::TxFallback { .. } | Self::KeeperLost)
+        matches!(self, Self::RxFallback { .. } | Self::TxFallback { .. } | Self::KeeperLost { .. })
     }
 }
 
@@ -120,7 +123,13 @@ impl fmt::Display for PathEvent {
                      switch off {switches}, or use native mode"
                 )
             }
-            Self::KeeperLost => f.write_str("the keeper has ended: TCP continues with the kernel"),
+            Self::KeeperLost { kept } => {
+                f.write_str("the keeper has ended: TCP continues with the kernel")?;
+                match kept {
+                    0 => Ok(()),
+                    _ => write!(f, "; {kept} connections stay taken over until they end by RST"),
+                }
+            }
             Self::Down => f.write_str("the interface is down"),
             Self::Up => f.write_str("the interface is up"),
             Self::Removed => f.write_str("the interface was removed"),

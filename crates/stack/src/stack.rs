@@ -9,13 +9,12 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use hairpin_netstack::{DeviceSettings, Settings};
 use hairpin_wire::MacAddress;
 use hairpin_xdp::{
-    Interface, InterfaceError, InterfaceSettings, LinkError, Mode, Packet, ReceiveStamps, RxProbe,
-    TxWakeup, Umem,
+    Interface, InterfaceError, InterfaceSettings, Mode, OpenedInterface, Packet, ReceiveStamps,
+    RxProbe, TxWakeup, Umem,
 };
 
 use crate::control_plane::{ControlPlane, packet_limit};
@@ -24,17 +23,14 @@ use crate::groups::GroupUpdate;
 use crate::tcp::TcpTable;
 use crate::watcher::{self, EventSource};
 use crate::{
-    AdoptedSocket, AdoptedTcp, Adoption, KeeperClient, PathEvent, RawFrames, SocketOptions,
-    StackError, StackSettings, TcpCounters, TcpSocket, UdpSocket,
+    AdoptedSocket, AdoptedTcp, Adoption, IpFields, PathEvent, RawFrames, SocketOptions, StackError,
+    StackSettings, TcpCounters, TcpSocket, UdpSocket, udp_injector,
 };
 
 /// The most addresses of its interface.
 const ADDRESSES: u32 = 256;
 /// The most memberships of all sockets, and the most sources of these.
 const MEMBERSHIPS: u32 = 4_096;
-
-/// The longest time until the keeper of another run has released an interface.
-const RELEASED: Duration = Duration::from_millis(300);
 
 /// The number of stacks opened in this process: paths of one stack are never valid in another.
 static STACK_COUNT: AtomicU64 = AtomicU64::new(0);
@@ -94,7 +90,10 @@ impl Stack {
     /// See [`StackError`].
     pub fn open(interface: &str, settings: &StackSettings) -> Result<Self, StackError> {
         let name = interface;
-        let interface = await_interface(name, settings)?;
+        let interface = match &settings.keeper {
+            Some(keeper) => keeper.open_interface(name, settings)?,
+            None => Interface::from_opened(open_interface(name, settings)?)?,
+        };
         let index = interface.device().index;
         let is_veth = interface.device().driver.as_deref() == Some("veth");
         let trusts_checksums = settings.trusts_checksums.unwrap_or(is_veth);
@@ -138,8 +137,10 @@ impl Stack {
             event_source,
             tcp: TcpTable::new(trusts_checksums, settings.keeper.clone()),
         });
-        if let Some(keeper) = &settings.keeper {
-            shared.hold_interface(keeper);
+        if let Some(keeper) = &settings.keeper
+            && shared.event_source.add_keeper(keeper.descriptor()).is_err()
+        {
+            keeper.set_lost();
         }
         let watcher = Some(watcher::spawn(&shared, settings.on_thread_start)?);
         Ok(Self { owner: Arc::new(Owner { shared, watcher }) })
@@ -195,6 +196,26 @@ impl Stack {
         let mut counters = self.owner.tcp.counters();
         counters.long_frames = self.owner.data_plane().long_frames();
         counters
+    }
+
+    /// Presents a datagram to the kernel as if its source had sent it: one that arrived over AF_XDP
+    /// before its socket was handed back, and that another process may read. It arrives over
+    /// loopback.
+    ///
+    /// # Errors
+    /// The kernel's; `InvalidInput` unless both addresses are of one family and the payload fits.
+    /// The destination must be a unicast address of this host that is not link-local.
+    pub fn inject_udp(
+        &self,
+        source: SocketAddr,
+        destination: SocketAddr,
+        header: IpFields,
+        payload: &[u8],
+    ) -> io::Result<()> {
+        let packet = udp_injector::packet(source, destination, header, payload);
+        let packet = packet.ok_or(io::ErrorKind::InvalidInput)?;
+        let injector = self.owner.tcp.injector().ok_or(io::ErrorKind::PermissionDenied)?;
+        injector.send(&packet, destination.ip())
     }
 
     /// Returns the oldest unread event; the last 256 are kept.
@@ -275,35 +296,22 @@ impl Stack {
     }
 }
 
-/// Opens the interface. The keeper of a program that has just been killed still holds it for a
-/// moment.
-fn await_interface(name: &str, settings: &StackSettings) -> Result<Interface, InterfaceError> {
-    let until = Instant::now() + RELEASED;
-    loop {
-        match open_interface(name, settings) {
-            Err(InterfaceError::Link { reason: LinkError::Busy, .. })
-                if settings.keeper.is_some() && Instant::now() < until =>
-            {
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            opened => return opened,
-        }
-    }
-}
-
 /// Opens the interface. For TCP, native mode is preferred on a veth too.
-fn open_interface(name: &str, settings: &StackSettings) -> Result<Interface, InterfaceError> {
+pub(crate) fn open_interface(
+    name: &str,
+    settings: &StackSettings,
+) -> Result<OpenedInterface, InterfaceError> {
     let mut interface = settings.interface.clone();
     interface.socket.long_frames = true;
     if settings.tcp && interface.mode == Mode::Auto {
         let native = InterfaceSettings { mode: Mode::Native, ..interface.clone() };
-        match Interface::open(name, &native) {
+        match OpenedInterface::open(name, &native) {
             // Native mode is not possible, for example because of the MTU.
             Err(InterfaceError::Link { .. }) => {}
             opened => return opened,
         }
     }
-    Interface::open(name, &interface)
+    OpenedInterface::open(name, &interface)
 }
 
 impl SharedState {
@@ -344,25 +352,12 @@ impl SharedState {
         }
     }
 
-    /// Passes the interface to the keeper, and notices its end.
-    fn hold_interface(&self, keeper: &KeeperClient) {
-        let data_plane = self.data_plane();
-        let interface = &data_plane.interface;
-        let sockets = interface.sockets().iter().map(AsFd::as_fd);
-        let descriptors: Vec<_> =
-            std::iter::once(interface.link().as_fd()).chain(sockets).collect();
-        let held = keeper.hold_interface(&descriptors);
-        if held.and_then(|()| self.event_source.add_keeper(keeper.descriptor())).is_err() {
-            keeper.set_lost();
-        }
-    }
-
     /// Reports that the keeper has ended, after all connections were handed back.
     #[cold]
     pub(crate) fn on_keeper_lost(&self) {
-        if self.tcp.on_keeper_lost(self) {
+        if let Some(kept) = self.tcp.on_keeper_lost(self) {
             let mut control_plane = self.control_plane();
-            self.report(&mut control_plane, PathEvent::KeeperLost);
+            self.report(&mut control_plane, PathEvent::KeeperLost { kept });
         }
     }
 

@@ -1,51 +1,8 @@
 //! UDP datagrams presented to the kernel as if they came from the peer.
 
-use std::io;
 use std::net::SocketAddr;
 
 use hairpin_wire::{Ipv4Header, Ipv6Header, Protocol, Sum, UdpHeader};
-use socket2::{Domain, Socket, Type};
-
-/// Returns received datagrams to kernel sockets: those that arrived over AF_XDP before their socket
-/// was handed back, and that another process may read.
-///
-/// A datagram arrives over loopback, with its own source and destination.
-#[derive(Debug)]
-pub struct UdpInjector {
-    socket: Socket,
-}
-
-impl UdpInjector {
-    /// Opens a raw socket in the network namespace of the calling thread.
-    ///
-    /// # Errors
-    /// The kernel's: without `CAP_NET_RAW` `PermissionDenied`.
-    pub fn open(is_ipv4: bool) -> io::Result<Self> {
-        let domain = if is_ipv4 { Domain::IPV4 } else { Domain::IPV6 };
-        // Nothing is received: raw sockets of this protocol get no packets, and their sends
-        // contain the IP header.
-        let protocol = socket2::Protocol::from(libc::IPPROTO_RAW);
-        Ok(Self { socket: Socket::new(domain, Type::RAW, Some(protocol))? })
-    }
-
-    /// Presents a datagram to the kernel. Both addresses are of the injector's family, and the
-    /// destination is a unicast address of this host that is not link-local.
-    ///
-    /// # Errors
-    /// The kernel's; `InvalidInput` for other addresses or a payload that is too long.
-    pub fn inject(
-        &self,
-        source: SocketAddr,
-        destination: SocketAddr,
-        header: IpFields,
-        payload: &[u8],
-    ) -> io::Result<()> {
-        let packet = packet(source, destination, header, payload);
-        let packet = packet.ok_or(io::ErrorKind::InvalidInput)?;
-        let to = SocketAddr::new(destination.ip(), 0);
-        self.socket.send_to(&packet, &to.into()).map(drop)
-    }
-}
 
 /// The fields of a received IP header that a program can request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,7 +13,8 @@ pub struct IpFields {
     pub traffic_class: u8,
 }
 
-fn packet(
+/// Returns the IP packet of a datagram.
+pub(crate) fn packet(
     source: SocketAddr,
     destination: SocketAddr,
     fields: IpFields,

@@ -152,7 +152,7 @@ impl Watcher {
             has_groups = poll_groups(&self.shared);
             if self.refreshed_at.elapsed() >= NEIGHBOR_REFRESH_INTERVAL {
                 self.refreshed_at = Instant::now();
-                self.shared.control_plane().refresh_neighbors(self.shared.interface);
+                self.shared.control_plane().refresh_neighbors(&self.shared);
             }
         }
     }

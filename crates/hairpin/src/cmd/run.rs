@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use hairpin_stack::start_keeper;
-use hairpin_xdp::{Device, check_capabilities};
+use hairpin_xdp::{Device, check_capabilities, drop_capabilities};
 
 use crate::harness::preload;
 use crate::harness::usage::usage_error;
@@ -142,7 +142,8 @@ fn prepare(arguments: &RunCommandArgs, program: &Path) -> Result<(PathBuf, Vec<S
         }
         Device::from_name(name)?;
     }
-    let keeper = start_keeper().context("cannot start the keeper")?;
+    let keeper = start_keeper(&interfaces).context("cannot start the keeper")?;
+    drop_capabilities().context("cannot drop the capabilities")?;
     Ok((library, interfaces, keeper))
 }
 

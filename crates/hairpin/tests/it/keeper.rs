@@ -4,16 +4,19 @@
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use hairpin_testbed::{Testbed, scaled};
+use hairpin_testbed::{Capability, Testbed, become_ordinary_user, scaled};
 
-use crate::support::{hairpin, turn};
+use crate::support::{hairpin, preload_library, turn};
 
 const PORT: u16 = 7_800;
+/// The program becomes an ordinary user, who may not bind this port, when it listens.
+const LOW_PORT: u16 = 80;
 /// The variable that identifies the processes of a run.
 const VARIABLE: &str = "HAIRPIN_TEST_RUN";
 /// A peer without an answer for this long waits without limit.
@@ -41,6 +44,9 @@ struct Ground {
     testbed: Testbed,
     folder: tempfile::TempDir,
     runs: u32,
+    /// `false`: the runs are those of an ordinary user with the capabilities.
+    is_root: bool,
+    port: u16,
 }
 
 fn pattern(position: u64) -> u8 {
@@ -50,7 +56,40 @@ fn pattern(position: u64) -> u8 {
 impl Ground {
     fn new() -> Self {
         let testbed = Testbed::namespaces().unwrap();
-        Self { testbed, folder: tempfile::tempdir().unwrap(), runs: 0 }
+        Self { testbed, folder: tempfile::tempdir().unwrap(), runs: 0, is_root: true, port: PORT }
+    }
+
+    /// Returns the command and the script, in a folder that an ordinary user may search.
+    fn command(&self) -> (Command, PathBuf) {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/kept.py");
+        if self.is_root {
+            return (hairpin(), script);
+        }
+        let folder = self.folder.path();
+        let library = preload_library().unwrap();
+        let files = [Path::new(env!("CARGO_BIN_EXE_hairpin")), &library, &script];
+        let [command, library, script] = files.map(|file| {
+            let copy = folder.join(file.file_name().unwrap());
+            fs::copy(file, &copy).unwrap();
+            copy
+        });
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = Command::new(command);
+        command.env("HAIRPIN_PRELOAD", library).current_dir("/").stdin(Stdio::null());
+        (command, script)
+    }
+
+    fn spawn(&self, mut command: Command) -> Child {
+        let [host, _] = self.testbed.hosts();
+        if self.is_root {
+            return host.spawn(command, &[]).unwrap();
+        }
+        let start = || {
+            let needed = [Capability::NetAdmin, Capability::NetRaw, Capability::Bpf];
+            become_ordinary_user(&needed).unwrap();
+            command.spawn().unwrap()
+        };
+        host.run(start).unwrap()
     }
 
     /// Starts a run and exchanges the first messages. `wrapped`: the program is a child of a shell.
@@ -60,22 +99,24 @@ impl Ground {
         let path = |kind: &str| self.folder.path().join(format!("{kind}-{}", self.runs));
         let (record, log) = (path("record"), path("log"));
         fs::write(&record, [0; 8]).unwrap();
+        fs::set_permissions(&record, fs::Permissions::from_mode(0o666)).unwrap();
         let [host, other] = self.testbed.hosts();
         let is_server = role == "accept";
-        let address = SocketAddr::from((if is_server { host } else { other }.address(), PORT));
+        let address = SocketAddr::from((if is_server { host } else { other }.address(), self.port));
         let listener =
             (!is_server).then(|| other.run(|| TcpListener::bind(address)).unwrap().unwrap());
-        let mut command = hairpin();
+        let (mut command, script) = self.command();
         command.args(["run", "--strict", "--interface", host.interface(), "--"]);
         if wrapped {
             command.args(["/bin/sh", "-c", "\"$@\" & wait", "sh"]);
         }
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/kept.py");
         command.args(["/usr/bin/python3", "-S", "-E"]).arg(script);
-        command.args([role, &address.ip().to_string(), &PORT.to_string(), behavior]).arg(&record);
+        command
+            .args([role, &address.ip().to_string(), &self.port.to_string(), behavior])
+            .arg(&record);
         command.env("HAIRPIN_LOG", "all").env(VARIABLE, &name);
         command.stdout(Stdio::piped()).stderr(fs::File::create(&log).unwrap());
-        let mut program = host.spawn(command, &[]).unwrap();
+        let mut program = self.spawn(command);
         let peer = match listener {
             Some(listener) => listener.accept().unwrap().0,
             None => {
@@ -150,6 +191,20 @@ impl Run {
         let folders = fs::read_dir("/proc").unwrap().flatten();
         let numbers = folders.filter_map(|it| it.file_name().to_str()?.parse().ok());
         numbers.filter(is_of_run).collect()
+    }
+
+    /// Returns the keepers: the process that replaces the other, and the one that serves.
+    fn keepers(&self) -> [i32; 2] {
+        let found = self.processes("hairpin-keeper");
+        let parent = |process: &i32| {
+            let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+            status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
+        };
+        let server = found.iter().find(|it| parent(it).is_some_and(|it| found.contains(&it)));
+        let server = *server.expect("a keeper that serves");
+        let spare = found.iter().find(|it| **it != server);
+        assert_eq!(found.len(), 2);
+        [*spare.unwrap(), server]
     }
 
     /// Receives to the end. Returns it, and checks that nothing that was accepted is missing.
@@ -235,31 +290,120 @@ fn killed_program_sends_all_and_closes() {
     assert!(bypassing * 2 > count && eof > 0 && reset > 0);
 }
 
+/// Works for a random time, and kills the keepers then: the process that serves, the one that
+/// replaces it, or both. Returns the log.
+fn kill_keeper_at_work(ground: &mut Ground, number: u32) -> String {
+    let role = ["accept", "connect"][number as usize % 2];
+    let victims = number % 3;
+    let mut run = ground.start(role, "echo", false);
+    let until = Instant::now() + Duration::from_micros(u64::from(number) * 7_919 % 40_000);
+    while Instant::now() < until {
+        run.exchange().unwrap();
+    }
+    let [spare, server] = run.keepers();
+    if victims != 0 {
+        kill(spare);
+    }
+    if victims != 1 {
+        kill(server);
+    }
+    for _ in 0..100 {
+        run.exchange().unwrap();
+    }
+    if victims == 1 {
+        // The keeper itself still serves.
+        kill(run.program.id() as i32);
+    } else {
+        // The line is printed at most a second later.
+        let until = Instant::now() + SILENCE;
+        while !run.log().contains("the keeper has ended: TCP continues") && Instant::now() < until {
+            sleep(Duration::from_millis(5));
+        }
+        // The program ends when its peer has closed its half.
+        run.peer.shutdown(std::net::Shutdown::Write).unwrap();
+    }
+    let end = run.expect_end();
+    let log = run.log();
+    assert_eq!(end, [End::Eof, End::Eof, End::Reset][victims as usize], "{log}");
+    let lines = usize::from(victims != 1);
+    assert_eq!(log.matches("the keeper has ended: TCP continues").count(), lines, "{log}");
+    assert_eq!(log.contains("1 connections stay taken over"), victims == 2, "{log}");
+    assert!(victims != 0 || !run.was_bypassing(), "{log}");
+    run.expect_no_process();
+    log
+}
+
 #[test]
 #[ignore = "needs root"]
 fn killed_keeper_leaves_the_program_to_the_kernel() {
+    let _turn = turn();
+    let mut ground = Ground::new();
+    let count = scaled(6) as u32;
+    for number in 0..count {
+        kill_keeper_at_work(&mut ground, number);
+    }
+    println!("{count} keepers killed, every byte received");
+}
+
+/// The peer waits then, as docs/design/tcp.md says, but nothing is left on this host.
+#[test]
+#[ignore = "needs root"]
+fn program_and_keeper_killed_at_once_leave_port_and_interface_free() {
     let _turn = turn();
     let mut ground = Ground::new();
     for number in 0..scaled(3) {
         let role = ["accept", "connect"][number as usize % 2];
         let mut run = ground.start(role, "echo", false);
         run.exchange().unwrap();
-        let keepers = run.processes("hairpin-keeper");
-        assert_eq!(keepers.len(), 1);
-        kill(keepers[0]);
-        for _ in 0..100 {
-            run.exchange().unwrap();
-        }
-        // The line is printed at most a second later.
-        let until = Instant::now() + SILENCE;
-        while !run.log().contains("the keeper has ended: TCP continues") && Instant::now() < until {
-            sleep(Duration::from_millis(5));
-        }
+        let [spare, server] = run.keepers();
+        [spare, server, run.program.id() as i32].into_iter().for_each(kill);
+        run.expect_no_process();
+        let mut next = ground.start(role, "echo", false);
+        next.exchange().unwrap();
+        assert!(next.log().contains("is taken over"), "{}", next.log());
+        kill(next.program.id() as i32);
+        next.expect_end();
+        next.expect_no_process();
+    }
+}
+
+/// Returns a set of capabilities of a process, by its name in proc(5).
+fn capabilities(process: i32, set: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(set)).unwrap();
+    u64::from_str_radix(line.trim_start_matches(':').trim(), 16).unwrap()
+}
+
+#[test]
+#[ignore = "needs root"]
+fn keeper_has_the_capabilities_and_the_program_has_none() {
+    /// `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_BPF`.
+    const DROPPED: u64 = 1 << 12 | 1 << 13 | 1 << 39;
+    let _turn = turn();
+    let mut ground = Ground::new();
+    for (is_root, port) in [(true, PORT), (false, PORT), (true, LOW_PORT)] {
+        (ground.is_root, ground.port) = (is_root, port);
+        let role = if port == PORT { "connect" } else { "accept" };
+        let mut run = ground.start(role, "echo", false);
+        run.exchange().unwrap();
         let log = run.log();
-        assert_eq!(log.matches("the keeper has ended: TCP continues").count(), 1, "{log}");
-        assert!(!run.was_bypassing(), "{log}");
-        kill(run.program.id() as i32);
-        assert_eq!(run.expect_end(), End::Eof);
+        assert!(log.contains("is taken over"), "{log}");
+        let program = run.program.id() as i32;
+        let sets = ["CapInh", "CapPrm", "CapEff", "CapAmb", "CapBnd"];
+        for set in &sets[..if is_root { 5 } else { 4 }] {
+            let has = capabilities(program, set);
+            assert_eq!(has & DROPPED, 0, "{set}");
+            assert!(is_root || has == 0, "{set} {has:x}");
+        }
+        // Root's program keeps the others.
+        assert_eq!(capabilities(program, "CapEff") != 0, is_root && port == PORT);
+        for keeper in run.keepers() {
+            assert_eq!(capabilities(keeper, "CapEff") & DROPPED, DROPPED);
+        }
+        // A handback requires the keeper.
+        run.peer.shutdown(std::net::Shutdown::Write).unwrap();
+        assert_eq!(run.expect_end(), End::Eof, "{log}");
+        assert!(!run.was_bypassing(), "{}", run.log());
         run.expect_no_process();
     }
 }

@@ -6,6 +6,7 @@ messages (echo, push or sleep) and the file of the record.
 """
 
 import mmap
+import os
 import socket
 import struct
 import sys
@@ -39,6 +40,8 @@ if ROLE == "accept":
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((ADDRESS, int(PORT)))
     listener.listen()
+    if int(PORT) < 1024:
+        os.setuid(65_534)
     print("listening", flush=True)
     connection, _ = listener.accept()
 else:

@@ -19,6 +19,8 @@ use crate::stack::SharedState;
 const SETTLED: Duration = Duration::from_millis(1);
 /// The longest time to wait for acknowledgments.
 const ACKNOWLEDGED: Duration = Duration::from_millis(5);
+/// The longest time to wait for acknowledgments before a connection is reset.
+const DELIVERED: Duration = Duration::from_millis(500);
 /// The longest payload of an injected segment.
 const CHUNK: usize = 1_024;
 /// The longest retransmission timeout of what is in flight at a handback.
@@ -39,6 +41,8 @@ impl Bypass {
     ) -> io::Result<()> {
         shared.tcp.retire(shared, &self.entry, self.flow);
         let acknowledged = restored?;
+        let keeper = self.send_ring.switch();
+        let socket = socket.with_keeper(keeper.as_ref());
         if self.connection.owes_acknowledgment() {
             // The kernel's socket counts everything received as acknowledged. Without this segment
             // the peer sends again.
@@ -79,6 +83,8 @@ impl Bypass {
         readiness: &Readiness,
         reason: Option<Reason>,
     ) -> io::Result<u32> {
+        let keeper = self.send_ring.switch();
+        let socket = socket.with_keeper(keeper.as_ref());
         let restored = self.write_connection(shared, socket, readiness, reason);
         restored.inspect_err(|_| drop(socket.end_repair()))
     }
@@ -162,7 +168,6 @@ impl Bypass {
         socket.disconnect()?;
         // ECONNABORTED, reported once.
         socket.take_error()?;
-        socket.start_repair()?;
         socket.bind(self.local)?;
         let snapshot = self.connection.snapshot(now());
         socket.select(Queue::Send)?;
@@ -224,16 +229,46 @@ impl Bypass {
     /// Sends an acknowledgment of everything received.
     fn transmit_acknowledgment(&mut self, shared: &SharedState) -> io::Result<()> {
         let mut frame = [0; 128];
-        let time = now();
-        let length = self.connection.write_acknowledgment(time, &self.header, &mut frame);
+        let length = self.connection.write_acknowledgment(now(), &self.header, &mut frame);
+        self.transmit_frame(shared, &frame[..length])
+    }
+
+    fn transmit_frame(&self, shared: &SharedState, frame: &[u8]) -> io::Result<()> {
         let mut data_plane = shared.data_plane();
-        let Some(mut packet) = data_plane.interface.packet(length as u32) else { return Ok(()) };
-        data_plane.interface.bytes_mut(&mut packet).copy_from_slice(&frame[..length]);
+        let Some(mut packet) = data_plane.interface.packet(frame.len() as u32) else {
+            return Ok(());
+        };
+        data_plane.interface.bytes_mut(&mut packet).copy_from_slice(frame);
         match shared.transmit(data_plane, self.queue, packet)? {
             Ok(()) => {}
             Err(packet) => shared.data_plane().interface.release(packet.into_frame()),
         }
         Ok(())
+    }
+
+    /// Ends a connection that cannot be handed back: its keepers have ended. The peer receives what
+    /// was sent, then RST, and so does the kernel's socket.
+    pub(super) fn reset(
+        mut self,
+        shared: &SharedState,
+        socket: KernelSocket<'_>,
+        readiness: &Readiness,
+    ) {
+        let patience = now() + DELIVERED;
+        let is_open = |bypass: &Self| bypass.connection.room() < bypass.send_ring.len();
+        while is_open(&self) && now() < patience && self.has_path {
+            if self.poll(shared, socket, readiness, now(), &mut ()).is_err() {
+                break;
+            }
+            std::thread::sleep(StdDuration::from_micros(20));
+        }
+        let (mut frame, next) = ([0; 128], self.connection.snapshot(now()).send_next);
+        let (connection, header, flags) = (&self.connection, &self.header, TcpFlags::RST);
+        let length = connection.write_from_peer(now(), header, flags, next, [&[], &[]], &mut frame);
+        let _ = self.transmit_frame(shared, &frame[..length]);
+        self.inject(shared, TcpFlags::ACK | TcpFlags::RST, self.kernel_next, [&[], &[]]);
+        shared.tcp.retire(shared, &self.entry, self.flow);
+        shared.tcp.return_rings(self.send_ring, self.receive_ring);
     }
 
     /// Presents a segment to the kernel as if the peer had sent it.

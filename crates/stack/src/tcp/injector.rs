@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hairpin_wire::{Ipv4Header, Ipv6Header, Protocol, Sum, TcpHeader};
 use hairpin_xdp::ForkGuardedFd;
@@ -9,7 +10,7 @@ use socket2::{Domain, SockRef, Socket, Type};
 
 /// Two raw sockets. A packet sent to a local address arrives over loopback.
 #[derive(Debug)]
-pub(super) struct Injector {
+pub(crate) struct Injector {
     ipv4: ForkGuardedFd,
     /// `None` on a host without IPv6.
     ipv6: Option<ForkGuardedFd>,
@@ -33,18 +34,36 @@ impl Injector {
         Ok(Self { ipv4: open(Domain::IPV4)?, ipv6: open(Domain::IPV6).ok() })
     }
 
+    /// Takes over the sockets of [`descriptors`](Self::descriptors), which require no capability.
+    pub(super) fn from_fds(descriptors: Vec<OwnedFd>) -> io::Result<Self> {
+        let mut sockets =
+            descriptors.into_iter().map(|socket| ForkGuardedFd::from_fn(|| Ok(socket)));
+        let ipv4 = sockets.next().ok_or(io::ErrorKind::InvalidData)??;
+        Ok(Self { ipv4, ipv6: sockets.next().transpose()? })
+    }
+
+    /// Returns the sockets, for another process.
+    pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        std::iter::once(&self.ipv4).chain(&self.ipv6).map(AsFd::as_fd)
+    }
+
     /// Presents an IP packet with TCP to the kernel, after its checksum was computed again: a
     /// kernel peer over a veth leaves it incomplete.
     pub(super) fn inject(&self, packet: &mut [u8]) -> io::Result<()> {
         let Some((destination, length)) = fill_checksum(packet) else {
             return Err(io::ErrorKind::InvalidData.into());
         };
+        self.send(&packet[..length], destination)
+    }
+
+    /// Presents an IP packet to the kernel.
+    pub(crate) fn send(&self, packet: &[u8], destination: IpAddr) -> io::Result<()> {
         let socket = match destination {
             IpAddr::V4(_) => &self.ipv4,
             IpAddr::V6(_) => self.ipv6.as_ref().ok_or(io::ErrorKind::Unsupported)?,
         };
         let to = SocketAddr::new(destination, 0);
-        SockRef::from(socket).send_to(&packet[..length], &to.into()).map(drop)
+        SockRef::from(socket).send_to(packet, &to.into()).map(drop)
     }
 }
 

@@ -30,10 +30,11 @@
 
 mod client;
 mod message;
+mod open;
 mod orphan;
 mod record;
 mod server;
 
 pub use client::KeeperClient;
-pub(super) use client::Kept;
+pub(super) use client::{Kept, RepairSwitch};
 pub use server::start_keeper;

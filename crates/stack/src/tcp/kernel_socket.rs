@@ -7,6 +7,8 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use socket2::SockRef;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+use super::keeper::RepairSwitch;
+
 const TCP_REPAIR: i32 = 19;
 const TCP_REPAIR_QUEUE: i32 = 20;
 const TCP_QUEUE_SEQ: i32 = 21;
@@ -88,11 +90,23 @@ pub(super) struct Info {
     _send_window: u32,
 }
 
-/// A kernel socket.
+/// A kernel socket. The keeper, if there is one, sets the options that require `CAP_NET_ADMIN`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct KernelSocket<'s>(pub(super) BorrowedFd<'s>);
+pub(super) struct KernelSocket<'s> {
+    pub(super) fd: BorrowedFd<'s>,
+    keeper: Option<&'s RepairSwitch>,
+}
 
-impl KernelSocket<'_> {
+impl<'s> KernelSocket<'s> {
+    pub(super) fn new(fd: BorrowedFd<'s>) -> Self {
+        Self { fd, keeper: None }
+    }
+
+    /// Returns the same socket, with the keeper of its connection.
+    pub(super) fn with_keeper(self, keeper: Option<&'s RepairSwitch>) -> Self {
+        Self { keeper, ..self }
+    }
+
     fn value<T: FromBytes + IntoBytes>(&self, level: i32, name: i32) -> io::Result<T> {
         let mut value = T::new_zeroed();
         let mut length = size_of::<T>() as libc::socklen_t;
@@ -100,7 +114,7 @@ impl KernelSocket<'_> {
         // SAFETY: the kernel writes at most `length` bytes of the value, for which any bytes are
         // valid.
         let result =
-            unsafe { libc::getsockopt(self.0.as_raw_fd(), level, name, at, &raw mut length) };
+            unsafe { libc::getsockopt(self.fd.as_raw_fd(), level, name, at, &raw mut length) };
         check(result).map(|()| value)
     }
 
@@ -109,7 +123,7 @@ impl KernelSocket<'_> {
         let length = bytes.len() as libc::socklen_t;
         let at = bytes.as_ptr().cast();
         // SAFETY: the kernel reads `length` bytes of the value.
-        check(unsafe { libc::setsockopt(self.0.as_raw_fd(), level, name, at, length) })
+        check(unsafe { libc::setsockopt(self.fd.as_raw_fd(), level, name, at, length) })
     }
 
     fn tcp<T: FromBytes + IntoBytes>(&self, name: i32) -> io::Result<T> {
@@ -123,7 +137,7 @@ impl KernelSocket<'_> {
     fn count(&self, request: libc::Ioctl) -> io::Result<u32> {
         let mut count = 0_i32;
         // SAFETY: the kernel writes an integer to a local variable.
-        check(unsafe { libc::ioctl(self.0.as_raw_fd(), request, &raw mut count) })?;
+        check(unsafe { libc::ioctl(self.fd.as_raw_fd(), request, &raw mut count) })?;
         Ok(count as u32)
     }
 
@@ -214,6 +228,9 @@ impl KernelSocket<'_> {
 
     /// Doubles the send buffer, beyond the system's limit.
     pub(super) fn grow_send_buffer(&self) -> io::Result<()> {
+        if let Some(keeper) = self.keeper {
+            return keeper.grow_send_buffer(self.fd);
+        }
         let size: i32 = self.value(libc::SOL_SOCKET, libc::SO_SNDBUF)?;
         self.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &size)
     }
@@ -221,12 +238,22 @@ impl KernelSocket<'_> {
     /// Starts repair mode, in which no queue is selected at first. The selection matters in repair
     /// mode only.
     pub(super) fn start_repair(&self) -> io::Result<()> {
-        self.set_tcp(TCP_REPAIR, 1_i32)
+        match self.keeper {
+            Some(keeper) => keeper.start(self.fd),
+            None => self.set_tcp(TCP_REPAIR, 1_i32),
+        }
     }
 
     /// Ends repair mode without a window probe.
     pub(super) fn end_repair(&self) -> io::Result<()> {
-        self.set_tcp(TCP_REPAIR, -1_i32)
+        match self.keeper {
+            Some(keeper) => keeper.end(self.fd),
+            None => self.set_tcp(TCP_REPAIR, -1_i32),
+        }
+    }
+
+    pub(super) fn is_repairing(&self) -> bool {
+        self.tcp::<i32>(TCP_REPAIR).is_ok_and(|mode| mode != 0)
     }
 
     pub(super) fn select(&self, queue: Queue) -> io::Result<()> {
@@ -289,30 +316,34 @@ impl KernelSocket<'_> {
         let bytes = options[..count].as_bytes();
         let (level, length) = (libc::IPPROTO_TCP, bytes.len() as libc::socklen_t);
         let at = bytes.as_ptr().cast();
-        let fd = self.0.as_raw_fd();
+        let fd = self.fd.as_raw_fd();
         // SAFETY: the kernel reads `length` bytes.
         check(unsafe { libc::setsockopt(fd, level, TCP_REPAIR_OPTIONS, at, length) })
     }
 
-    /// Dissolves the connection; in repair mode no segment is sent.
+    /// Dissolves the connection; in repair mode, which continues, no segment is sent.
     pub(super) fn disconnect(&self) -> io::Result<()> {
         let address =
             libc::sockaddr { sa_family: libc::AF_UNSPEC as libc::sa_family_t, sa_data: [0; 14] };
         let length = size_of::<libc::sockaddr>() as libc::socklen_t;
         // SAFETY: the kernel reads an address of this length.
-        check(unsafe { libc::connect(self.0.as_raw_fd(), &raw const address, length) })
+        check(unsafe { libc::connect(self.fd.as_raw_fd(), &raw const address, length) })
     }
 
     /// Binds to an address again. A socket that was bound explicitly still is.
     pub(super) fn bind(&self, local: SocketAddr) -> io::Result<()> {
-        match SockRef::from(&self.0).bind(&local.into()) {
+        match SockRef::from(&self.fd).bind(&local.into()) {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            // A port below 1024.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.keeper.map_or(Err(error), |keeper| keeper.bind(self.fd))
+            }
             result => result,
         }
     }
 
     pub(super) fn connect(&self, remote: SocketAddr) -> io::Result<()> {
-        SockRef::from(&self.0).connect(&remote.into())
+        SockRef::from(&self.fd).connect(&remote.into())
     }
 
     /// Writes all bytes, growing the send buffer if it is too small. Never waits.
@@ -321,7 +352,7 @@ impl KernelSocket<'_> {
         let mut growths = 0;
         while !bytes.is_empty() {
             let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-            match SockRef::from(&self.0).send_with_flags(bytes, flags) {
+            match SockRef::from(&self.fd).send_with_flags(bytes, flags) {
                 Ok(count) => bytes = &bytes[count..],
                 Err(error)
                     if error.kind() == io::ErrorKind::WouldBlock && growths < GROWTHS_MAX =>
@@ -338,7 +369,7 @@ impl KernelSocket<'_> {
 
     /// Reads what has arrived; `None` if nothing, 0 at the end of the stream.
     pub(super) fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        let (fd, length) = (self.0.as_raw_fd(), buffer.len());
+        let (fd, length) = (self.fd.as_raw_fd(), buffer.len());
         let at = buffer.as_mut_ptr().cast();
         // SAFETY: the kernel writes at most `length` bytes to the buffer.
         let count = unsafe { libc::recv(fd, at, length, libc::MSG_DONTWAIT) };

@@ -29,12 +29,15 @@ use wait::Watched;
 /// The size of a read while the connection is the kernel's.
 const READ: usize = 64 << 10;
 
-/// The errors of connect(2) and bind(2) without a route.
-const UNROUTABLE: [io::ErrorKind; 3] = [
+/// The errors of connect(2) and bind(2) without a route, and that without a keeper.
+const UNROUTABLE: [io::ErrorKind; 4] = [
+    NO_KEEPER,
     io::ErrorKind::NetworkUnreachable,
     io::ErrorKind::HostUnreachable,
     io::ErrorKind::AddrNotAvailable,
 ];
+/// The error of a handback if the keepers have ended.
+const NO_KEEPER: io::ErrorKind = io::ErrorKind::PermissionDenied;
 /// The time without a poll and without unread bytes after which an adopted connection is handed
 /// back.
 const IDLE: Duration = Duration::from_secs(10);
@@ -97,9 +100,9 @@ struct Inner {
     /// The polls of the poller that the socket belongs to.
     attendance: Option<Arc<Attendance>>,
     last_handback: Option<Handback>,
-    /// The control plane's generation in which the kernel had no route, so that a handback was not
-    /// possible.
-    unroutable: Option<u64>,
+    /// The control plane's generation in which a handback was not possible, and the error: the
+    /// kernel had no route, or no keeper is left.
+    unroutable: Option<(u64, io::ErrorKind)>,
     /// The error of a handback by the stack's thread.
     error: Option<io::Error>,
 }
@@ -488,7 +491,7 @@ impl SocketState {
     }
 
     fn kernel(&self) -> KernelSocket<'_> {
-        KernelSocket(self.descriptor.as_fd())
+        KernelSocket::new(self.descriptor.as_fd())
     }
 
     /// Reports data of the kernel's socket to the readiness.
@@ -511,10 +514,13 @@ impl SocketState {
     ) -> io::Result<()> {
         let Inner { bypass: Some(bypass), unroutable, .. } = &mut *inner else { return Ok(()) };
         let generation = shared.generation();
-        if *unroutable == Some(generation)
-            || !shared.tcp.has_route(shared, bypass.local, bypass.remote)
+        if let Some((before, kind)) = *unroutable
+            && (before == generation || kind == NO_KEEPER)
         {
-            *unroutable = Some(generation);
+            return self.end_stranded(shared, inner, cause, kind);
+        }
+        if !shared.tcp.has_route(shared, bypass.local, bypass.remote) {
+            *unroutable = Some((generation, io::ErrorKind::NetworkUnreachable));
             return Err(io::ErrorKind::NetworkUnreachable.into());
         }
         let reason = match cause {
@@ -522,10 +528,13 @@ impl SocketState {
             _ => None,
         };
         let restored = bypass.restore(shared, self.kernel(), &self.readiness, reason);
-        if restored.as_ref().is_err_and(|error| UNROUTABLE.contains(&error.kind())) {
-            // The route was lost since.
-            *unroutable = Some(generation);
-            return restored.map(drop);
+        if let Err(error) = &restored
+            && UNROUTABLE.contains(&error.kind())
+        {
+            // The route was lost since, or no keeper is left.
+            let kind = error.kind();
+            *unroutable = Some((generation, kind));
+            return self.end_stranded(shared, inner, cause, kind);
         }
         *unroutable = None;
         let Some(bypass) = inner.bypass.take() else { return Ok(()) };
@@ -535,13 +544,49 @@ impl SocketState {
         inner.last_handback = Some(cause);
         self.unwatch(shared);
         let result = bypass.hand_back(shared, self.kernel(), reason, restored);
-        self.readiness.clear();
-        let result = result.and(self.update_watched(shared, inner));
-        shared.tcp.remove(self);
-        shared.tcp.release();
+        let result = result.and(self.leave_table(shared, inner));
         shared.tcp.count(Count::HandedBack, 1);
         shared.tcp.count(cause.count(), 1);
         result
+    }
+
+    fn leave_table(self: &Arc<Self>, shared: &SharedState, inner: &mut Inner) -> io::Result<()> {
+        self.readiness.clear();
+        let result = self.update_watched(shared, inner);
+        shared.tcp.remove(self);
+        shared.tcp.release();
+        result
+    }
+
+    /// Returns the error of a handback that is not possible. Without a keeper this state is final:
+    /// the connection continues, and a segment that only the kernel can answer resets it.
+    #[cold]
+    fn end_stranded(
+        self: &Arc<Self>,
+        shared: &SharedState,
+        inner: &mut Inner,
+        cause: Handback,
+        kind: io::ErrorKind,
+    ) -> io::Result<()> {
+        use Reason::{Fin, Option, Reset, Syn, Urgent};
+        let ends = matches!(cause, Handback::Connection(Fin | Reset | Syn | Urgent | Option));
+        if kind == NO_KEEPER && ends {
+            inner.last_handback = Some(cause);
+            return self.reset(shared, inner);
+        }
+        Err(kind.into())
+    }
+
+    /// Resets the connection at both ends, after what was sent is acknowledged.
+    #[cold]
+    fn reset(self: &Arc<Self>, shared: &SharedState, inner: &mut Inner) -> io::Result<()> {
+        let Some(bypass) = inner.bypass.take() else { return Ok(()) };
+        self.unwatch(shared);
+        bypass.reset(shared, self.kernel(), &self.readiness);
+        if let Some(attendance) = &inner.attendance {
+            attendance.add_kernel_socket();
+        }
+        self.leave_table(shared, inner)
     }
 
     /// Returns the time without a poll after which the connection is handed back. The owner of an
@@ -646,7 +691,9 @@ impl Drop for TcpSocket {
     fn drop(&mut self) {
         self.state.attend(None);
         // There is no caller to report a failure to.
-        let _ = self.hand_back();
+        if self.hand_back().is_err_and(|error| error.kind() == NO_KEEPER) {
+            let _ = self.state.reset(&self.owner, &mut self.state.inner());
+        }
     }
 }
 

@@ -42,8 +42,8 @@ pub(crate) struct TcpTable {
     /// Locked before the data plane, and held while their frames are presented to the kernel, so
     /// that no frame of a flow that is taken over again is.
     retired_flows: Mutex<Vec<RetiredFlow>>,
-    injector: Option<Injector>,
-    pub(super) keeper: Option<KeeperClient>,
+    injector: Option<Arc<Injector>>,
+    pub(crate) keeper: Option<KeeperClient>,
     pub(super) trusts_checksums: bool,
     /// The number of connections taken over, and that of retired flows.
     bypassing: AtomicUsize,
@@ -76,7 +76,10 @@ impl TcpTable {
         Self {
             inner: Mutex::default(),
             retired_flows: Mutex::default(),
-            injector: Injector::open().ok(),
+            injector: match &keeper {
+                Some(keeper) => Some(keeper.injector()),
+                None => Injector::open().ok().map(Arc::new),
+            },
             keeper,
             trusts_checksums,
             bypassing: AtomicUsize::new(0),
@@ -85,6 +88,11 @@ impl TcpTable {
             mode_reported: AtomicBool::new(false),
             awake_until: AtomicU64::new(0),
         }
+    }
+
+    /// Returns the raw sockets; `None` without `CAP_NET_RAW`.
+    pub(crate) fn injector(&self) -> Option<&Injector> {
+        self.injector.as_deref()
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -271,15 +279,15 @@ impl TcpTable {
         self.count(if injected { Count::Injected } else { Count::NotInjected }, 1);
     }
 
-    /// Hands all connections back after the keeper has ended, and takes none over any more. Returns
-    /// `true` for the first stack that notices it.
+    /// Hands all connections back after the keeper has ended, and takes none over any more. The
+    /// first stack that notices it returns the number of connections that are left.
     #[cold]
-    pub(crate) fn on_keeper_lost(&self, shared: &SharedState) -> bool {
-        let Some(keeper) = &self.keeper else { return false };
+    pub(crate) fn on_keeper_lost(&self, shared: &SharedState) -> Option<usize> {
+        let keeper = self.keeper.as_ref()?;
         keeper.set_lost();
         let sockets = self.inner().sockets.clone();
         sockets.iter().for_each(|socket| socket.leave_keeper(shared));
-        keeper.take_report()
+        keeper.take_report().then(|| self.bypassing.load(Ordering::Relaxed))
     }
 
     /// Returns the interval of [`make_progress`](Self::make_progress); `None` if there is nothing

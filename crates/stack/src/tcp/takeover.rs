@@ -107,7 +107,7 @@ impl Constants {
         if let Some(addresses) = self.addresses.get() {
             return Ok(*addresses);
         }
-        let reference = socket2::SockRef::from(&socket.0);
+        let reference = socket2::SockRef::from(&socket.fd);
         let [local, remote] = [reference.local_addr()?, reference.peer_addr()?]
             .map(|address| address.as_socket().ok_or(TakeoverError::State));
         let addresses = [local?, remote?];
@@ -156,6 +156,8 @@ pub(super) fn take_over(
     let config = Config { nagle: !socket.has_nodelay()?, ..Config::default() };
     let (keepalive, reuse) = (socket.keepalive()?, socket.reuse_address()?);
     let kept = hold(shared, socket, reuse)?;
+    let keeper = kept.as_ref().map(Kept::switch);
+    let socket = socket.with_keeper(keeper.as_ref());
     let entry = Entry::Flow { protocol: Protocol::Tcp, vlan: None, local, remote };
     let key = FlowKey::new(remote, local);
     shared.tcp.reuse_flow(shared, key);
@@ -169,11 +171,7 @@ pub(super) fn take_over(
     let created = create(shared, time, &state, config, kept, reuse);
     let (connection, send_ring, receive_ring) =
         created.inspect_err(|_| give_up(shared, &entry, flow))?;
-    if keepalive != 0 {
-        // Otherwise the silent socket would give up. Without this the connection still works for
-        // the time of the keep-alive.
-        let _ = socket.set_keepalive(0);
-    }
+    silence(socket, keepalive, reuse);
     Ok(Bypass {
         connection,
         send_ring,
@@ -199,6 +197,19 @@ pub(super) fn take_over(
     })
 }
 
+/// Sets the options of a socket that is silent from now on. Without them the connection still works
+/// for the time of the keep-alive.
+fn silence(socket: KernelSocket<'_>, keepalive: i32, reuse: i32) {
+    if reuse != 0 {
+        // The end of repair mode has cleared it, and a listener may bind the port again.
+        let _ = socket.set_reuse_address(reuse);
+    }
+    if keepalive != 0 {
+        // Otherwise the silent socket would give up.
+        let _ = socket.set_keepalive(0);
+    }
+}
+
 /// Ends a takeover that failed. Frames that were redirected meanwhile reach the kernel.
 #[cold]
 fn give_up(shared: &SharedState, entry: &Entry, flow: usize) {
@@ -217,7 +228,7 @@ fn hold(
     if keeper.is_lost() {
         return Err(TakeoverError::Keeper);
     }
-    let kept = keeper.hold(socket.0, reuse != 0)?;
+    let kept = keeper.hold(socket.fd, reuse != 0)?;
     kept.ok_or(TakeoverError::Full).map(Some)
 }
 

@@ -46,7 +46,7 @@ pub(super) enum Rest {
 impl Orphan {
     /// Accepts an established connection; `None` for any other descriptor.
     pub(super) fn new(socket: OwnedFd) -> Option<Self> {
-        let kernel = KernelSocket(socket.as_fd());
+        let kernel = KernelSocket::new(socket.as_fd());
         if kernel.protocol().ok()? != libc::IPPROTO_TCP {
             return None;
         }
@@ -63,8 +63,13 @@ impl Orphan {
         Some(Self { socket, local, remote, scales, options, clock })
     }
 
-    fn kernel(&self) -> KernelSocket<'_> {
-        KernelSocket(self.socket.as_fd())
+    pub(super) fn kernel(&self) -> KernelSocket<'_> {
+        KernelSocket::new(self.socket.as_fd())
+    }
+
+    /// Binds the socket to its local address again.
+    pub(super) fn bind(&self) -> io::Result<()> {
+        self.kernel().bind(self.local)
     }
 
     /// Makes the kernel's numbers valid. Frames of the connection must not reach the kernel
@@ -116,7 +121,6 @@ impl Orphan {
         kernel.start_repair()?;
         kernel.disconnect()?;
         kernel.take_error()?;
-        kernel.start_repair()?;
         kernel.bind(self.local)?;
         kernel.select(Queue::Send)?;
         kernel.set_sequence(numbers.send_unacknowledged)?;

@@ -1,18 +1,25 @@
 //! The keeper's process.
 
-use std::collections::HashMap;
-use std::ffi::CStr;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use hairpin_mapped::StateReader;
+use hairpin_xdp::{InterfaceError, LinkError};
 
-use super::message::{self, Request};
+use super::message::{self, DESCRIPTORS_MAX, Message, Request};
+use super::open::{Busy, OTHER, OpenRequest};
 use super::orphan::{Orphan, Rest};
+use crate::netlink::Netlink;
+use crate::stack::open_interface;
 use crate::tcp::injector::Injector;
+use crate::tcp::kernel_socket::{ESTABLISHED, KernelSocket};
 use crate::tcp::takeover::{CONNECTIONS, RING};
 
+/// The most times that a killed keeper is replaced.
+const REPLACEMENTS: u32 = 1_000;
 /// The most processes of a run that register.
 const CLIENTS_MAX: usize = 4_096;
 /// The lowest number of the descriptor that a run's processes inherit: out of the way of programs.
@@ -23,11 +30,13 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const ENDED: Duration = Duration::from_millis(300);
 /// The interval of checking for these. At other times the keeper sleeps.
 const INTERVAL: Duration = Duration::from_millis(2);
-/// The most descriptors of the interfaces of a process.
-const DESCRIPTORS: usize = 16_384;
 const NAME: &CStr = c"hairpin-keeper";
 
-/// Starts a keeper in the network namespace of this process, as a child of init. Returns the
+/// Starts a keeper in the network namespace of this process, as a child of init: two processes, of
+/// which one waits for the other and replaces it if it is killed. The keeper opens no other
+/// interfaces than these for the programs of the run.
+///
+/// Returns the
 /// descriptor for [`KeeperClient::connect`](super::KeeperClient::connect): not close-on-exec, so
 /// that the programs of a run inherit it. The keeper ends when the last process that has the
 /// descriptor has ended.
@@ -35,7 +44,7 @@ const NAME: &CStr = c"hairpin-keeper";
 /// # Errors
 /// The kernel's, and `Unsupported` if this process has more than one thread: a copy of it could not
 /// allocate.
-pub fn start_keeper() -> io::Result<OwnedFd> {
+pub fn start_keeper(interfaces: &[String]) -> io::Result<OwnedFd> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::ErrorKind::Unsupported.into());
     }
@@ -45,7 +54,7 @@ pub fn start_keeper() -> io::Result<OwnedFd> {
         -1 => return Err(io::Error::last_os_error()),
         0 => {
             drop(ours);
-            detach(theirs);
+            detach(theirs, interfaces);
             // SAFETY: ends the child without the exit handlers of its parent.
             unsafe { libc::_exit(0) };
         }
@@ -71,7 +80,7 @@ pub fn start_keeper() -> io::Result<OwnedFd> {
 }
 
 /// Forks the keeper, in a child that ends at once: its parent becomes init.
-fn detach(registration: OwnedFd) {
+fn detach(registration: OwnedFd, interfaces: &[String]) {
     // SAFETY: this process has one thread.
     if unsafe { libc::fork() } != 0 {
         return;
@@ -79,12 +88,38 @@ fn detach(registration: OwnedFd) {
     isolate(&registration);
     // A panic must not continue in code of the parent.
     let _ = std::panic::catch_unwind(|| {
-        if let Ok(injector) = Injector::open()
-            && message::send(registration.as_fd(), [0; 2], &[], 0).is_ok()
+        // A forked process does not inherit them.
+        if Injector::open().is_ok()
+            && message::send(registration.as_fd(), [0; 4], "", &[], 0).is_ok()
+            && is_server()
+            && let Ok(injector) = Injector::open()
         {
-            Server::new(registration, injector).run();
+            Server::new(registration, injector, interfaces.to_vec()).run();
         }
     });
+}
+
+/// Forks the process that serves, again if it was killed. Returns `true` in that process, and
+/// `false` in this one when the other has ended in order.
+fn is_server() -> bool {
+    for _ in 0..REPLACEMENTS {
+        // SAFETY: this process has one thread.
+        let child = match unsafe { libc::fork() } {
+            0 => return true,
+            child => child,
+        };
+        let mut status = 0;
+        // SAFETY: the status outlives the call.
+        while unsafe { libc::waitpid(child, &raw mut status, 0) } < 0 {
+            if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                return false;
+            }
+        }
+        if !libc::WIFSIGNALED(status) {
+            return false;
+        }
+    }
+    false
 }
 
 /// Gives up what the keeper shares with the program: terminal, folder, signals and descriptors.
@@ -96,6 +131,7 @@ fn isolate(registration: &OwnedFd) {
         libc::chdir(c"/".as_ptr());
         libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
         for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGPIPE] {
             libc::signal(signal, libc::SIG_IGN);
         }
@@ -123,7 +159,8 @@ struct Client {
     state: StateReader,
     /// The connections by slot.
     orphans: HashMap<u32, Orphan>,
-    interface: Vec<OwnedFd>,
+    /// The links and sockets of its interfaces, by name.
+    interfaces: HashMap<String, Vec<OwnedFd>>,
 }
 
 /// A connection whose peer receives an RST after it has acknowledged all.
@@ -140,12 +177,24 @@ pub(super) struct Server {
     clients: Vec<Client>,
     pending: Vec<Pending>,
     injector: Injector,
+    privileges: Privileges,
+}
+
+/// What programs may ask for.
+#[derive(Debug)]
+struct Privileges {
+    /// The names of the run's interfaces, and of those that a process has opened.
+    interfaces: Vec<String>,
+    open: HashSet<String>,
+    /// Opened for the first request.
+    netlink: Option<Netlink>,
 }
 
 impl Server {
-    pub(super) fn new(registration: OwnedFd, injector: Injector) -> Self {
+    pub(super) fn new(registration: OwnedFd, injector: Injector, interfaces: Vec<String>) -> Self {
         let registration = Some(registration);
-        Self { registration, clients: Vec::new(), pending: Vec::new(), injector }
+        let privileges = Privileges { interfaces, open: HashSet::new(), netlink: None };
+        Self { registration, clients: Vec::new(), pending: Vec::new(), injector, privileges }
     }
 
     /// Serves until the last process of the run has ended.
@@ -155,7 +204,7 @@ impl Server {
             // From the end, because a client that ends is removed.
             for index in (0..self.clients.len()).rev() {
                 if ready.contains(&self.clients[index].socket.as_raw_fd())
-                    && self.clients[index].serve().is_none()
+                    && self.clients[index].serve(&mut self.privileges).is_none()
                 {
                     let client = self.clients.swap_remove(index);
                     self.finish(client);
@@ -189,10 +238,10 @@ impl Server {
     fn register(&mut self) {
         let Some(registration) = &self.registration else { return };
         match message::receive(registration.as_fd()) {
-            Ok(Some((_, descriptors))) => {
+            Ok(Some(Message { descriptors, .. })) => {
                 if let Ok([socket]) = <[OwnedFd; 1]>::try_from(descriptors)
                     && self.clients.len() < CLIENTS_MAX
-                    && let Ok(client) = Client::new(socket)
+                    && let Ok(client) = Client::new(socket, &self.injector)
                 {
                     self.clients.push(client);
                 }
@@ -209,13 +258,14 @@ impl Server {
         if !client.orphans.is_empty() {
             client.await_end();
         }
-        let Client { state, orphans, interface, .. } = client;
+        let Client { state, orphans, interfaces, .. } = client;
+        self.privileges.open.retain(|name| !interfaces.contains_key(name));
         let rests: Vec<_> = orphans
             .into_iter()
             .map(|(slot, orphan)| (orphan.restore(&state, slot), orphan))
             .collect();
         // From now on the kernel receives the frames.
-        drop(interface);
+        drop(interfaces);
         for (rest, orphan) in rests {
             match rest {
                 Rest::Close { unsent, resets, probe } => {
@@ -234,12 +284,14 @@ impl Server {
 }
 
 impl Client {
-    /// Creates the state file of a process and sends it.
-    fn new(socket: OwnedFd) -> io::Result<Self> {
+    /// Creates the state file of a process, and sends it with the raw sockets.
+    fn new(socket: OwnedFd, injector: &Injector) -> io::Result<Self> {
         let state = StateReader::create(CONNECTIONS as u32, RING)?;
-        message::send(socket.as_fd(), [0; 2], &[state.file().as_fd()], libc::MSG_DONTWAIT)?;
+        let mut sent = vec![state.file().as_fd()];
+        sent.extend(injector.descriptors());
+        message::send(socket.as_fd(), [0; 4], "", &sent, libc::MSG_DONTWAIT)?;
         let process = open_peer(&socket).ok();
-        Ok(Self { socket, process, state, orphans: HashMap::new(), interface: Vec::new() })
+        Ok(Self { socket, process, state, orphans: HashMap::new(), interfaces: HashMap::new() })
     }
 
     /// Waits until the kernel has closed all descriptors of the process. Until then frames are
@@ -252,10 +304,11 @@ impl Client {
     }
 
     /// Serves one request; `None` if the process has ended, or sends what the library does not.
-    fn serve(&mut self) -> Option<()> {
-        let ([number, slot], descriptors) = message::receive(self.socket.as_fd()).ok()??;
+    fn serve(&mut self, privileges: &mut Privileges) -> Option<()> {
+        let message = message::receive(self.socket.as_fd()).ok()??;
+        let Message { numbers: numbers @ [number, slot, ..], text, descriptors } = message;
         let request = Request::from_number(number)?;
-        match request {
+        let error = match request {
             Request::Hold => {
                 let [socket] = <[OwnedFd; 1]>::try_from(descriptors).ok()?;
                 if slot as usize >= CONNECTIONS || self.orphans.contains_key(&slot) {
@@ -267,20 +320,120 @@ impl Client {
                 }
                 return Some(());
             }
-            Request::HoldInterface => {
-                if self.interface.len() > DESCRIPTORS {
-                    return None;
-                }
-                self.interface.extend(descriptors);
+            Request::OpenInterface => {
+                return self.open_interface(&text, OpenRequest::from_numbers(numbers), privileges);
+            }
+            Request::UseNeighbor => {
+                privileges.use_neighbor(slot, &text);
                 return Some(());
             }
-            Request::Release => drop(self.orphans.remove(&slot)),
+            Request::Release => {
+                drop(self.orphans.remove(&slot));
+                0
+            }
             Request::Leave => {
                 self.orphans.clear();
-                self.interface.clear();
+                privileges.open.retain(|name| !self.interfaces.contains_key(name));
+                self.interfaces.clear();
+                0
             }
+            Request::StartRepair | Request::EndRepair | Request::GrowSendBuffer | Request::Bind => {
+                let changed = self.change(request, slot, descriptors.first());
+                changed.err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EBADF))
+            }
+        };
+        let answer = [number, error.cast_unsigned(), 0, 0];
+        message::send(self.socket.as_fd(), answer, "", &[], libc::MSG_DONTWAIT).ok()
+    }
+
+    /// Sets an option of a connection: one that this keeper holds, or one that was held by the
+    /// keeper before it.
+    fn change(&self, request: Request, slot: u32, socket: Option<&OwnedFd>) -> io::Result<()> {
+        let kernel = match socket {
+            Some(socket) => {
+                let kernel = KernelSocket::new(socket.as_fd());
+                let is_connection = kernel.is_repairing()
+                    || kernel.info().is_ok_and(|info| info.state == ESTABLISHED);
+                if kernel.protocol()? != libc::IPPROTO_TCP || !is_connection {
+                    return Err(io::Error::from_raw_os_error(libc::EBADF));
+                }
+                kernel
+            }
+            None if request == Request::Bind => {
+                return self.orphans.get(&slot).ok_or(io::ErrorKind::NotFound)?.bind();
+            }
+            None => self.orphans.get(&slot).ok_or(io::ErrorKind::NotFound)?.kernel(),
+        };
+        match request {
+            Request::StartRepair => kernel.start_repair(),
+            Request::EndRepair => kernel.end_repair(),
+            Request::GrowSendBuffer => kernel.grow_send_buffer(),
+            // The address of a connection that this keeper does not hold is not known.
+            _ => Err(io::Error::from_raw_os_error(libc::EACCES)),
         }
-        message::send(self.socket.as_fd(), [number, slot], &[], libc::MSG_DONTWAIT).ok()
+    }
+
+    /// Opens an interface of the run, sends its descriptors, and holds the link and the sockets.
+    fn open_interface(
+        &mut self,
+        name: &str,
+        request: OpenRequest,
+        privileges: &mut Privileges,
+    ) -> Option<()> {
+        let number = Request::OpenInterface as u32;
+        let refuse = |error: u32, text: &str| {
+            let socket = self.socket.as_fd();
+            message::send(socket, [number, error, 0, 0], text, &[], libc::MSG_DONTWAIT).ok()
+        };
+        if !privileges.interfaces.iter().any(|allowed| allowed == name) {
+            return refuse(OTHER, "the interface does not belong to this run");
+        }
+        if self.interfaces.remove(name).is_some() {
+            privileges.open.remove(name);
+        } else if privileges.open.contains(name) {
+            let (name, reason) = (name.to_string(), LinkError::Busy);
+            return refuse(Busy::Link as u32, &InterfaceError::Link { name, reason }.to_string());
+        }
+        let opened = match open_interface(name, &request.stack_settings()) {
+            Ok(opened) => opened,
+            Err(error) => {
+                let busy = Busy::from_error(&error).map_or(OTHER, |busy| busy as u32);
+                return refuse(busy, &error.to_string());
+            }
+        };
+        let all = opened.descriptors()?;
+        let held = all[all.len() - 1 - opened.queues()..].iter();
+        let held = held.map(BorrowedFd::try_clone_to_owned).collect::<io::Result<Vec<_>>>();
+        self.interfaces.insert(name.to_string(), held.ok()?);
+        privileges.open.insert(name.to_string());
+        let state = OpenRequest::state_number(opened.mode(), opened.receive_stamps());
+        all.chunks(DESCRIPTORS_MAX).try_for_each(|part| {
+            let numbers = [number, 0, state, all.len() as u32];
+            message::send(self.socket.as_fd(), numbers, "", part, 0).ok()
+        })
+    }
+}
+
+impl Privileges {
+    /// Makes the kernel confirm a neighbor on an interface of the run.
+    fn use_neighbor(&mut self, interface: u32, address: &str) {
+        let is_of_run = |name: &String| {
+            CString::new(name.as_str()).is_ok_and(|name| {
+                // SAFETY: the name ends with zero.
+                interface == unsafe { libc::if_nametoindex(name.as_ptr()) }
+            })
+        };
+        let Ok(address) = address.parse() else { return };
+        if interface == 0 || !self.interfaces.iter().any(is_of_run) {
+            return;
+        }
+        if self.netlink.is_none() {
+            self.netlink = Netlink::open().ok();
+        }
+        if let Some(netlink) = &mut self.netlink {
+            // If this fails, the next datagram through the kernel resolves it.
+            let _ = netlink.use_neighbor(interface, address);
+        }
     }
 }
 

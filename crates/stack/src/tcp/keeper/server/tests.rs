@@ -10,8 +10,10 @@ use hairpin_mapped::{StateFile, StateSlot};
 use hairpin_testbed::{Testbed, scaled};
 
 use super::*;
+use crate::tcp::keeper::KeeperClient;
 use crate::tcp::keeper::record::{Phase, Record};
 use crate::tcp::takeover::RING_MAX;
+use crate::{Stack, StackSettings, TcpSocket};
 
 /// The byte that the ring of the dead program contains.
 const OWN: u8 = 0xA5;
@@ -72,7 +74,7 @@ fn garbage_ends_only_its_own_connection() {
     };
     let injector = host.run(Injector::open).unwrap().unwrap();
     let [registration, run] = message::pair().unwrap();
-    let mut server = Server::new(registration, injector);
+    let mut server = Server::new(registration, injector, Vec::new());
     let (mut bystander, mut bystander_peer) = connect();
     let mut rng = Random(4);
     let [mut rejected, mut accepted] = [0, 0];
@@ -86,7 +88,8 @@ fn garbage_ends_only_its_own_connection() {
         let orphan = Orphan::new(OwnedFd::from(socket)).unwrap();
         let [end, _program] = message::pair().unwrap();
         let orphans = HashMap::from([(slot.index(), orphan)]);
-        server.finish(Client { socket: end, process: None, state, orphans, interface: Vec::new() });
+        let interfaces = HashMap::new();
+        server.finish(Client { socket: end, process: None, state, orphans, interfaces });
         match record.map(|record| record.phase) {
             // Numbers that are wrong and possible are the program's own loss.
             Ok(Phase::Bypassing) => {
@@ -116,4 +119,148 @@ fn anything_but_an_established_connection_is_refused() {
     for descriptor in [OwnedFd::from(listener), udp.into(), file.into(), a] {
         assert!(Orphan::new(descriptor).is_none());
     }
+}
+
+const MESSAGE: [u8; 64] = [OWN; 64];
+
+/// Sends a message, and receives the answer while the connection is anyone's.
+fn exchange(socket: &mut TcpSocket) {
+    assert_eq!(socket.send(&MESSAGE).unwrap(), MESSAGE.len());
+    let (mut count, until) = (0, Instant::now() + Duration::from_secs(5));
+    while count < MESSAGE.len() {
+        assert!(Instant::now() < until, "silence");
+        match socket.receive(|bytes| assert!(bytes.iter().all(|byte| *byte == OWN))) {
+            Ok(received) => count += received,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+        }
+    }
+}
+
+/// Takes a connection over and hands it back. Returns both times.
+fn transition(socket: &mut TcpSocket) -> [Duration; 2] {
+    let until = Instant::now() + Duration::from_secs(5);
+    let takeover = loop {
+        exchange(socket);
+        let begin = Instant::now();
+        match socket.take_over() {
+            Ok(()) => break begin.elapsed(),
+            Err(error) => assert!(Instant::now() < until, "{error}"),
+        }
+    };
+    // A handback waits for a shorter time to pass.
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_micros(1_500) {
+        exchange(socket);
+    }
+    assert!(socket.is_bypassing());
+    let begin = Instant::now();
+    socket.hand_back().unwrap();
+    [takeover, begin.elapsed()]
+}
+
+/// Prints the times too: docs/design/tcp.md has those of an optimized build.
+#[test]
+#[ignore = "needs root"]
+fn keeper_opens_the_interface_and_switches_repair_mode() {
+    let testbed = Testbed::builder().build().unwrap();
+    let [host, other] = testbed.hosts();
+    let listener = other.run(|| TcpListener::bind((other.address(), 7_901))).unwrap().unwrap();
+    let to = listener.local_addr().unwrap();
+    let [registration, run] = message::pair().unwrap();
+    std::thread::scope(|scope| {
+        let names = vec![host.interface().to_string()];
+        let serve = || Server::new(registration, Injector::open().unwrap(), names).run();
+        let server = scope.spawn(move || host.run(serve).unwrap());
+        let client = KeeperClient::connect(run.as_fd()).unwrap();
+        for keeper in [None, Some(client)] {
+            let settings = StackSettings { keeper: keeper.clone(), ..StackSettings::default() };
+            let open = || {
+                let stack = Stack::open(host.interface(), &settings).unwrap();
+                stack.adopt_tcp(TcpStream::connect(to).unwrap()).unwrap()
+            };
+            let mut socket = host.run(open).unwrap();
+            socket.kernel_socket().set_nodelay(true).unwrap();
+            socket.kernel_socket().set_nonblocking(true).unwrap();
+            let (mut peer, _) = listener.accept().unwrap();
+            let echo = scope.spawn(move || {
+                let mut message = MESSAGE;
+                while peer.read_exact(&mut message).is_ok() {
+                    peer.write_all(&message).unwrap();
+                }
+            });
+            let times: Vec<_> = (0..scaled(50)).map(|_| transition(&mut socket)).collect();
+            let median = |which: usize| {
+                let mut times: Vec<_> = times.iter().map(|times| times[which]).collect();
+                times.sort_unstable();
+                times[times.len() / 2]
+            };
+            let (takeover, handback) = (median(0), median(1));
+            let who = if keeper.is_some() { "with" } else { "without" };
+            println!("{who} a keeper: takeover {takeover:?}, handback {handback:?}");
+            drop(socket);
+            echo.join().unwrap();
+        }
+        drop(run);
+        server.join().unwrap();
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn keeper_opens_only_interfaces_of_its_run() {
+    let testbed = Testbed::builder().build().unwrap();
+    let [host, _] = testbed.hosts();
+    let [registration, run] = message::pair().unwrap();
+    std::thread::scope(|scope| {
+        let serve = || {
+            let names = vec!["other0".to_string()];
+            Server::new(registration, Injector::open().unwrap(), names).run();
+        };
+        let server = scope.spawn(move || host.run(serve).unwrap());
+        let keeper = Some(KeeperClient::connect(run.as_fd()).unwrap());
+        let settings = StackSettings { keeper, ..StackSettings::default() };
+        let error = host.run(|| Stack::open(host.interface(), &settings)).unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "the interface does not belong to this run");
+        drop((settings, run));
+        server.join().unwrap();
+    });
+}
+
+/// A program that sends what the library does not send loses its keeper, and no other does.
+#[test]
+#[ignore = "needs root"]
+fn keeper_ends_only_clients_that_send_garbage() {
+    let testbed = Testbed::builder().build().unwrap();
+    let [host, _] = testbed.hosts();
+    let [registration, run] = message::pair().unwrap();
+    std::thread::scope(|scope| {
+        let names = vec![host.interface().to_string()];
+        let serve = || Server::new(registration, Injector::open().unwrap(), names).run();
+        let server = scope.spawn(move || host.run(serve).unwrap());
+        let bystander = KeeperClient::connect(run.as_fd()).unwrap();
+        let mut rng = Random(9);
+        for _ in 0..scaled(200) {
+            let [ours, theirs] = message::pair().unwrap();
+            message::send(run.as_fd(), [0; 4], "", &[theirs.as_fd()], 0).unwrap();
+            drop(theirs);
+            message::receive(ours.as_fd()).unwrap().unwrap();
+            let file = std::fs::File::open("/dev/null").unwrap();
+            for _ in 0..8 {
+                let mut numbers = [0; 4].map(|_: u32| (rng.next() >> 32) as u32);
+                numbers[0] %= 10;
+                if rng.next().is_multiple_of(2) {
+                    numbers[1] %= 4;
+                }
+                let text = ["", host.interface(), "127.0.0.1", "\0"][rng.next() as usize % 4];
+                let all = [ours.as_fd(), file.as_fd()];
+                let descriptors = &all[..rng.next() as usize % 3];
+                // The keeper closes its end after the first that is wrong.
+                let _ = message::send(ours.as_fd(), numbers, text, descriptors, libc::MSG_DONTWAIT);
+            }
+        }
+        bystander.leave();
+        assert!(!bystander.is_lost());
+        drop((bystander, run));
+        server.join().unwrap();
+    });
 }
