@@ -443,24 +443,38 @@ fn cookie(fd: c_int) -> u64 {
 pub(crate) fn watch_forks() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.swap(true, Ordering::Relaxed) {
+        // Otherwise its handlers would run first, and `before_fork` would wait for threads that
+        // hold a connection and wait for the fork.
+        let _ = hairpin_stack::register_fork_handlers();
         // SAFETY: the functions exist as long as the process.
-        unsafe { libc::pthread_atfork(Some(before_fork), None, Some(after_fork_in_child)) };
+        unsafe {
+            libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork_in_child))
+        };
     }
 }
 
-/// Returns the sockets to the kernel, because a child shares them from now on.
+/// Returns the sockets to the kernel, because a child shares them from now on. Until the fork is
+/// over, no connection is taken over.
 pub(crate) extern "C" fn before_fork() {
     if settings().parent_keeps_sockets {
         return;
     }
     let inside = crate::guard::enter();
+    stream::pause_takeovers();
     share_all("the process forks", |_| true, Kept::Whole);
     drop(inside);
 }
 
+pub(crate) extern "C" fn after_fork() {
+    if !settings().parent_keeps_sockets {
+        stream::resume_takeovers();
+    }
+}
+
 /// Returns the sockets to the kernel that stay open when a program is executed: `is_last` if this
-/// process ends with it.
+/// process ends with it. No connection is taken over until [`after_exec`].
 pub(crate) fn before_exec(is_last: bool) {
+    stream::pause_takeovers();
     let Some(_inside) = crate::guard::enter() else { return };
     let stays_open = |fd| {
         // SAFETY: the call takes integers.
@@ -476,6 +490,11 @@ pub(crate) fn before_exec(is_last: bool) {
     share_all("the process runs another program", stays_open, kept);
 }
 
+/// Ends what [`before_exec`] began: the other program runs in a process of its own, or not at all.
+pub(crate) fn after_exec() {
+    stream::resume_takeovers();
+}
+
 /// The child has no stack and no socket of the parent. It opens its own when it binds a socket.
 pub(crate) extern "C" fn after_fork_in_child() {
     STACKS.store(null_mut(), Ordering::Relaxed);
@@ -484,6 +503,7 @@ pub(crate) extern "C" fn after_fork_in_child() {
     OPENED.store(false, Ordering::Relaxed);
     PAGE.store(-1, Ordering::Relaxed);
     slots::forget_all();
+    stream::forget_pauses();
     sleep::forget_all();
     counters::forget();
     stream_counters::forget();

@@ -45,6 +45,24 @@ const ENDLESS_ROUND: usize = 1 << 20;
 /// `true` once the process ends: no connection is taken over any more.
 static EXITING: AtomicBool = AtomicBool::new(false);
 
+/// The calls in progress that share descriptors with another process. No connection is taken over
+/// meanwhile. A takeover checks this while it holds the connection, and such a call hands back each
+/// connection afterwards.
+static PAUSES: AtomicU32 = AtomicU32::new(0);
+
+pub(crate) fn pause_takeovers() {
+    PAUSES.fetch_add(1, Ordering::SeqCst);
+}
+
+pub(crate) fn resume_takeovers() {
+    PAUSES.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// A forked child has only the thread that forked.
+pub(crate) fn forget_pauses() {
+    PAUSES.store(0, Ordering::SeqCst);
+}
+
 /// A descriptor's calls of the kernel, and its connection.
 #[derive(Debug, Default)]
 pub(crate) struct Tracking {
@@ -260,7 +278,8 @@ fn take_over(fd: c_int, slot: &'static Slot) {
     let Some(_inside) = guard::enter() else { return };
     let before = errno();
     let mut place = slot.stream.stream();
-    if slot.is_stream() && !slot.stream.is_bypassing() && !EXITING.load(Ordering::Relaxed) {
+    let is_paused = PAUSES.load(Ordering::SeqCst) > 0 || EXITING.load(Ordering::SeqCst);
+    if slot.is_stream() && !slot.stream.is_bypassing() && !is_paused {
         if place.is_none() {
             *place = Stream::new(fd).map(Box::new);
         }
@@ -559,7 +578,7 @@ pub(crate) fn watch_exit() {
 
 /// Hands all connections back, and takes none over any more: the process ends.
 pub(crate) fn exit(cause: Cause) {
-    EXITING.store(true, Ordering::Relaxed);
+    EXITING.store(true, Ordering::SeqCst);
     if let Some(_inside) = guard::enter() {
         give_up_all(cause);
         process::leave_keeper();

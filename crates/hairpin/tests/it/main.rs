@@ -13,6 +13,7 @@ mod bench_sockets;
 mod callbacks;
 mod captures;
 mod certification;
+mod churn;
 mod cli_reference;
 mod client_and_gateway;
 mod decode;

@@ -16,7 +16,9 @@ macro_rules! exec {
         pub(crate) unsafe extern "C" fn $name($($argument: $kind),*) -> c_int {
             process::before_exec(true);
             // SAFETY: the program's arguments.
-            unsafe { real::$name($($argument),*) }
+            let failed = unsafe { real::$name($($argument),*) };
+            process::after_exec();
+            failed
         }
     )*};
 }
@@ -46,8 +48,11 @@ macro_rules! spawn {
             variables: Strings,
         ) -> c_int {
             process::before_exec(false);
+            let spawn = real::$name;
             // SAFETY: the program's arguments.
-            unsafe { real::$name(process, path, actions, attributes, arguments, variables) }
+            let result = unsafe { spawn(process, path, actions, attributes, arguments, variables) };
+            process::after_exec();
+            result
         }
     )*};
 }
@@ -132,7 +137,9 @@ mod variadic {
             while !(*end).is_null() {
                 end = end.add(1);
             }
-            real::execve(path, arguments, *end.add(1).cast::<Strings>())
+            let failed = real::execve(path, arguments, *end.add(1).cast::<Strings>());
+            process::after_exec();
+            failed
         }
     }
 }

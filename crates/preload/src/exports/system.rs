@@ -99,5 +99,6 @@ pub(crate) unsafe extern "C" fn clone(
     let result =
         unsafe { real::clone(with_forgotten_sockets, stack, flags, place, parent, tls, child) };
     hairpin_stack::after_copy_in_parent();
+    process::after_fork();
     result
 }
