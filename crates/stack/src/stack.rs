@@ -301,8 +301,7 @@ pub(crate) fn open_interface(
     name: &str,
     settings: &StackSettings,
 ) -> Result<OpenedInterface, InterfaceError> {
-    let mut interface = settings.interface.clone();
-    interface.socket.long_frames = true;
+    let interface = interface_settings(settings);
     if settings.tcp && interface.mode == Mode::Auto {
         let native = InterfaceSettings { mode: Mode::Native, ..interface.clone() };
         match OpenedInterface::open(name, &native) {
@@ -312,6 +311,14 @@ pub(crate) fn open_interface(
         }
     }
     OpenedInterface::open(name, &interface)
+}
+
+/// Returns the settings of the interface of a stack: the same for the process that opens it and for
+/// the one that uses it.
+pub(crate) fn interface_settings(settings: &StackSettings) -> InterfaceSettings {
+    let mut interface = settings.interface.clone();
+    interface.socket.long_frames = true;
+    interface
 }
 
 impl SharedState {

@@ -17,6 +17,7 @@ use socket2::SockRef;
 use super::message::{self, Message, Request};
 use super::open::{Busy, OpenRequest};
 use super::record::{self, Phase};
+use crate::stack::interface_settings;
 use crate::tcp::injector::Injector;
 use crate::tcp::takeover::{CONNECTIONS, RING};
 use crate::{StackError, StackSettings};
@@ -119,6 +120,7 @@ impl KeeperClient {
 
     fn try_open(&self, name: &str, settings: &StackSettings) -> Result<OpenedInterface, Refusal> {
         let (request, socket) = (OpenRequest::new(settings), self.0.socket.as_fd());
+        let settings = interface_settings(&request.stack_settings());
         let _requests = self.0.requests.lock().unwrap_or_else(PoisonError::into_inner);
         message::send(socket, request.numbers(), name, &[], 0)?;
         // Forks of other threads do not wait meanwhile.
@@ -126,7 +128,7 @@ impl KeeperClient {
         let receive = || receive_interface(socket);
         // SAFETY: the keeper has opened the interface for this process with the same settings, and
         // uses nothing of it.
-        unsafe { OpenedInterface::from_fds(name, &request.settings(), receive) }
+        unsafe { OpenedInterface::from_fds(name, &settings, receive) }
     }
 
     /// Returns the raw sockets, which the keeper has created.

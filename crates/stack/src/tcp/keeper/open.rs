@@ -43,22 +43,17 @@ impl OpenRequest {
         Self { tcp, kernel_stamps, locals: locals.clamp(1, LOCALS_MAX) }
     }
 
-    /// Returns the settings for [`OpenedInterface`](hairpin_xdp::OpenedInterface). The keeper never
-    /// waits for a queue, because it serves other requests.
-    pub(super) fn settings(self) -> InterfaceSettings {
-        let Self { kernel_stamps, locals, .. } = self;
+    /// Returns the settings. The keeper never waits for a queue, because it serves other requests.
+    pub(super) fn stack_settings(self) -> StackSettings {
+        let Self { tcp, kernel_stamps, locals } = self;
         let bind_timeout = Duration::ZERO;
-        InterfaceSettings {
+        let interface = InterfaceSettings {
             umem: UmemSettings { backing: Backing::Shared, ..UmemSettings::default() },
             socket: SocketSettings { bind_timeout, ..SocketSettings::default() },
             filter: FilterSettings { locals, ..FilterSettings::default() },
             receive_stamps: if kernel_stamps { ReceiveStamps::Kernel } else { ReceiveStamps::Off },
             ..InterfaceSettings::default()
-        }
-    }
-
-    pub(super) fn stack_settings(self) -> StackSettings {
-        let (interface, tcp) = (self.settings(), self.tcp);
+        };
         StackSettings { interface, tcp, ..StackSettings::default() }
     }
 
