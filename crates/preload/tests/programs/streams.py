@@ -223,6 +223,7 @@ class Scenario:
             except TimeoutError:
                 pass
             connection.settimeout(None)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("@ll", 5, 0))
             connection.sendall(b"late 0.02\n")
             return connection.recv(4, socket.MSG_WAITALL)
 

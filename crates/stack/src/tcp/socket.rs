@@ -18,7 +18,7 @@ use super::bypass::Bypass;
 use super::counters::Count;
 use super::kernel_socket::KernelSocket;
 use super::now;
-use super::takeover::{self, Constants, TakeoverError};
+use super::takeover::{self, Constants, RING, TakeoverError};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, SharedState};
 use crate::watcher::FIRST_SOCKET_TOKEN;
@@ -38,6 +38,8 @@ const UNROUTABLE: [io::ErrorKind; 4] = [
 ];
 /// The error of a handback if the keepers have ended.
 const NO_KEEPER: io::ErrorKind = io::ErrorKind::PermissionDenied;
+/// The room that makes an adopted descriptor writable: a third, as with the kernel.
+const WRITABLE: usize = RING / 3;
 /// The time without a poll and without unread bytes after which an adopted connection is handed
 /// back.
 const IDLE: Duration = Duration::from_secs(10);
@@ -105,6 +107,17 @@ struct Inner {
     unroutable: Option<(u64, io::ErrorKind)>,
     /// The error of a handback by the stack's thread.
     error: Option<io::Error>,
+}
+
+impl Inner {
+    /// Returns `true` once if the owner may wait for room and there is some.
+    #[inline]
+    fn take_awaited_room(&mut self) -> bool {
+        let has_room = self.watched.awaits_room
+            && self.bypass.as_ref().is_some_and(|bypass| bypass.connection.room() >= WRITABLE);
+        self.watched.awaits_room &= !has_room;
+        has_room
+    }
 }
 
 /// The cause of a handback.
@@ -328,7 +341,7 @@ impl TcpSocket {
             return Ok(Some(false));
         }
         let readiness = &self.state.readiness;
-        if is_left {
+        if is_left || inner.take_awaited_room() {
             readiness.signal();
         }
         Ok(Some(!is_left && !readiness.has_frames() && self.owner.rings_are_idle()))
@@ -677,7 +690,7 @@ impl SocketState {
         let cause = match bypass.connection.poll_action() {
             Some(Action::HandBack(reason)) => Handback::Connection(reason),
             None if unpolled >= self.abandoned_after(bypass, abandoned) => Handback::Abandoned,
-            None => return self.signal_waiter(&inner),
+            None => return self.signal_waiter(&mut inner),
         };
         self.hand_back_unasked(shared, &mut inner, cause);
     }

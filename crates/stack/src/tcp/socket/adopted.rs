@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use hairpin_tcp::{Listener, Reason, Rings};
 
-use super::{Constants, Descriptor, Handback, Inner, SocketState, TOKENS, TcpSocket, Watched};
+use super::{
+    Constants, Descriptor, Handback, Inner, SocketState, TOKENS, TcpSocket, WRITABLE, Watched,
+};
 use crate::TakeoverError;
 use crate::readiness::Readiness;
 use crate::stack::Owner;
@@ -159,14 +161,17 @@ impl AdoptedTcp {
     /// [`poll`](Self::poll) before.
     #[must_use]
     pub fn status(&self) -> Option<TcpStatus> {
-        let inner = self.0.state.inner();
+        let mut inner = self.0.state.inner();
         let connection = &inner.bypass.as_deref()?.connection;
-        Some(TcpStatus {
+        let status = TcpStatus {
             unread: connection.unread_length(),
             unacknowledged: RING - connection.room(),
             room: connection.room(),
             received: connection.receive_next(),
-        })
+        };
+        // Another thread, or the stack's, may process the acknowledgments that make room.
+        inner.watched.awaits_room = !status.is_writable();
+        Some(status)
     }
 
     /// Returns the reason for which the connection itself asked for its last handback; `None` if
@@ -205,6 +210,6 @@ impl TcpStatus {
     /// socket as writable.
     #[must_use]
     pub fn is_writable(&self) -> bool {
-        self.room >= RING / 3
+        self.room >= WRITABLE
     }
 }

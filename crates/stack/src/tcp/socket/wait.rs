@@ -19,6 +19,9 @@ const INPUT: i32 = libc::EPOLLIN | libc::EPOLLRDHUP;
 pub(super) struct Watched {
     readable: bool,
     writable: bool,
+    /// The owner of an adopted descriptor has found it not writable, and may wait. The next room is
+    /// signaled once.
+    pub(super) awaits_room: bool,
     /// `true` while the rings are watched.
     rings: bool,
     /// The events of the kernel's socket.
@@ -27,7 +30,13 @@ pub(super) struct Watched {
 
 impl Default for Watched {
     fn default() -> Self {
-        Self { readable: true, writable: false, rings: false, kernel_events: INPUT }
+        Self {
+            readable: true,
+            writable: false,
+            awaits_room: false,
+            rings: false,
+            kernel_events: INPUT,
+        }
     }
 }
 
@@ -122,12 +131,13 @@ impl SocketState {
     }
 
     /// Signals the owner that bytes are stored, or that bytes may be sent.
-    pub(super) fn signal_waiter(&self, inner: &Inner) {
+    pub(super) fn signal_waiter(&self, inner: &mut Inner) {
+        let room_awaited = inner.take_awaited_room();
         let Some(bypass) = inner.bypass.as_deref() else { return };
         let Inner { watched, .. } = inner;
         let has_input = watched.readable && bypass.connection.unread_length() > 0;
         let has_room = watched.writable && bypass.connection.room() > 0;
-        if has_input || has_room {
+        if has_input || has_room || room_awaited {
             self.readiness.signal();
         }
     }
