@@ -100,7 +100,7 @@ pub(crate) fn open() -> &'static [Stack] {
 fn open_all() -> &'static [Stack] {
     let mut stacks = Vec::new();
     let keeper = keeper();
-    for interface in &settings().interfaces {
+    for interface in settings().interfaces.iter() {
         let mut stack_settings = StackSettings {
             sockets: SOCKETS,
             on_thread_start: Some(crate::guard::enter_forever),

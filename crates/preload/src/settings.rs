@@ -1,13 +1,14 @@
 //! The settings of a run, which `hairpin run` passes in environment variables.
 
 use std::ffi::{CStr, c_char, c_int};
+use std::fmt;
 use std::sync::OnceLock;
 
 /// The settings of this process.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Settings {
     /// The interfaces to accelerate (`HAIRPIN_INTERFACES`, comma-separated).
-    pub(crate) interfaces: Vec<String>,
+    pub(crate) interfaces: Names,
     /// The nanoseconds of busy-polling before a blocking call sleeps (`HAIRPIN_PROFILE`).
     pub(crate) spin_ns: u64,
     /// `true` if forked children use no sockets of their parent (`HAIRPIN_FORK=parent`).
@@ -35,13 +36,51 @@ const TAKE_AFTER: u32 = 4;
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
+/// The longest list of interfaces in bytes: 256 names of the longest kind.
+const NAMES_MAX: usize = 4_096;
+
+/// Names separated by commas, copied: the program may overwrite its environment.
+pub(crate) struct Names {
+    bytes: [u8; NAMES_MAX],
+    length: usize,
+}
+
+impl Names {
+    /// Names beyond the first 4,096 bytes are left out.
+    fn new(text: &str) -> Self {
+        let end = text.floor_char_boundary(NAMES_MAX);
+        let whole = if end < text.len() { text[..end].rfind(',').unwrap_or(0) } else { end };
+        let mut names = Self { bytes: [0; NAMES_MAX], length: whole };
+        names.bytes[..whole].copy_from_slice(&text.as_bytes()[..whole]);
+        names
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        let text = std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default();
+        text.split(',').filter(|name| !name.is_empty())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
 /// Returns the settings, read once from the environment.
+///
+/// Nothing is allocated: an allocator that starts, such as jemalloc, opens and closes a file by
+/// calls that are replaced.
 pub(crate) fn settings() -> &'static Settings {
     SETTINGS.get_or_init(|| {
         crate::log::set_level(variable(c"HAIRPIN_LOG"));
         let interfaces = variable(c"HAIRPIN_INTERFACES").unwrap_or_default();
         Settings {
-            interfaces: interfaces.split(',').filter(|it| !it.is_empty()).map(Into::into).collect(),
+            interfaces: Names::new(interfaces),
             spin_ns: match variable(c"HAIRPIN_PROFILE") {
                 Some("safe") => SAFE_SPIN_NS,
                 _ => LATENCY_SPIN_NS,
@@ -79,4 +118,19 @@ fn variable(name: &CStr) -> Option<&'static str> {
     }
     // SAFETY: the environment's strings end with zero.
     unsafe { CStr::from_ptr(value) }.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_split_and_cut_at_a_comma() {
+        let names = |text: &str| Names::new(text).iter().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(names("eth0,,eth1"), ["eth0", "eth1"]);
+        assert!(Names::new(",").is_empty() && Names::new("").is_empty());
+        let long = names(&format!("a,{}", "interface-12345,".repeat(300)));
+        assert_eq!(long.len(), 256);
+        assert_eq!(long.last().map(String::as_str), Some("interface-12345"));
+    }
 }
