@@ -82,6 +82,15 @@ class Stream:
             self.hashes[1].update(part)
             length -= len(part)
 
+    def await_room(self):
+        """Waits by select(2), or by poll(2) if the descriptor is too large for it."""
+        if self.socket.fileno() < 1_024:
+            select.select([], [self.socket], [], PATIENCE)
+        else:
+            poll = select.poll()
+            poll.register(self.socket, select.POLLOUT)
+            poll.poll(PATIENCE * 1_000)
+
     def exchange(self, draw, data):
         """Sends and receives by a random pair of calls."""
         match draw.randrange(4):
@@ -94,7 +103,7 @@ class Stream:
             case 2:
                 rest = data
                 while rest:
-                    select.select([], [self.socket], [], PATIENCE)
+                    self.await_room()
                     rest = rest[self.socket.send(rest) :]
             case _:
                 rest = data
@@ -102,7 +111,7 @@ class Stream:
                     try:
                         rest = rest[os.write(self.socket.fileno(), rest) :]
                     except BlockingIOError:
-                        select.select([], [self.socket], [], PATIENCE)
+                        self.await_room()
         self.sent(data)
         match draw.randrange(3):
             case 0:
