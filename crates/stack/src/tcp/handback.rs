@@ -102,6 +102,7 @@ impl Bypass {
         let acknowledged =
             self.connection.send_unacknowledged().wrapping_sub(u32::from(last.is_some()));
         let pushed = self.connection.unread_length();
+        let _port = socket.start_restoring()?;
         self.reconnect(socket, acknowledged)?;
         // For the timer of what is in flight. That of the last acknowledged byte ends at once.
         let has_timer = self.connection.in_flight() > 0;
@@ -162,9 +163,9 @@ impl Bypass {
         Ok(())
     }
 
-    /// Dissolves the kernel's connection and establishes it again with the engine's numbers.
+    /// Dissolves the kernel's connection in repair mode, and establishes it again with the numbers
+    /// of the engine.
     fn reconnect(&self, socket: KernelSocket<'_>, acknowledged: u32) -> io::Result<()> {
-        socket.start_repair()?;
         socket.disconnect()?;
         // ECONNABORTED, reported once.
         socket.take_error()?;

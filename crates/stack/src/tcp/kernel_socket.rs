@@ -2,9 +2,9 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use socket2::SockRef;
+use socket2::{Protocol, SockRef, Socket, Type};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::keeper::RepairSwitch;
@@ -242,6 +242,30 @@ impl<'s> KernelSocket<'s> {
             Some(keeper) => keeper.start(self.fd),
             None => self.set_tcp(TCP_REPAIR, 1_i32),
         }
+    }
+
+    /// Starts repair mode to move a connection into this socket. Until repair mode ends or the
+    /// result is dropped, no other connection receives its local port, if this thread is in the
+    /// network namespace of the connection.
+    pub(super) fn start_restoring(&self) -> io::Result<Option<OwnedFd>> {
+        if let Some(keeper) = self.keeper {
+            return keeper.start_restoring(self.fd).map(|()| None);
+        }
+        let reservation = self.reserve_port();
+        self.start_repair()?;
+        Ok(reservation.ok())
+    }
+
+    /// Binds another socket to the local address. When a connection is dissolved, the kernel
+    /// releases the port of a socket that was not bound explicitly, and could give it to another
+    /// connection to the same peer before the socket is bound again.
+    fn reserve_port(&self) -> io::Result<OwnedFd> {
+        let local = SockRef::from(&self.fd).local_addr()?;
+        let socket = Socket::new(local.domain(), Type::STREAM, Some(Protocol::TCP))?;
+        // In repair mode bind(2) accepts an address in use.
+        KernelSocket::new(socket.as_fd()).start_repair()?;
+        socket.bind(&local)?;
+        Ok(socket.into())
     }
 
     /// Ends repair mode without a window probe.

@@ -199,13 +199,18 @@ impl KeeperClient {
 
     /// Makes the process that replaces a keeper do something to a connection.
     #[cold]
-    fn request_replacement(&self, request: Request, socket: BorrowedFd<'_>) -> io::Result<u32> {
+    fn request_replacement(
+        &self,
+        request: Request,
+        slot: u32,
+        socket: BorrowedFd<'_>,
+    ) -> io::Result<u32> {
         let mut place = self.0.replacement.lock().unwrap_or_else(PoisonError::into_inner);
         if place.is_none() {
             *place = Some(register(self.0.registration.as_fd())?.0);
         }
         let Some(replacement) = place.as_ref() else { return Err(ErrorKind::NotFound.into()) };
-        message::send(replacement.as_fd(), [request as u32, 0, 0, 0], "", &[socket], 0)?;
+        message::send(replacement.as_fd(), [request as u32, slot, 0, 0], "", &[socket], 0)?;
         answer(replacement.as_fd())
     }
 }
@@ -269,6 +274,10 @@ impl RepairSwitch {
         self.request(Request::StartRepair, socket)
     }
 
+    pub(in crate::tcp) fn start_restoring(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
+        self.request(Request::StartRestoring, socket)
+    }
+
     pub(in crate::tcp) fn end(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
         self.request(Request::EndRepair, socket)
     }
@@ -286,7 +295,8 @@ impl RepairSwitch {
     /// The kernel's; `PermissionDenied` if no keeper is left.
     fn request(&self, request: Request, socket: BorrowedFd<'_>) -> io::Result<()> {
         let answered = self.client.request(request, self.slot);
-        let answered = answered.or_else(|_| self.client.request_replacement(request, socket));
+        let answered =
+            answered.or_else(|_| self.client.request_replacement(request, self.slot, socket));
         match answered.map_err(|_| ErrorKind::PermissionDenied)? {
             0 => Ok(()),
             number => Err(io::Error::from_raw_os_error(number.cast_signed())),

@@ -37,15 +37,18 @@ pub(super) enum Request {
     UseNeighbor = 8,
     /// Bind the socket of this slot to its local address again. Answered.
     Bind = 9,
+    /// Start repair mode and keep the local port of the socket until repair mode ends. Answered.
+    StartRestoring = 10,
 }
 
 impl Request {
     pub(super) fn from_number(number: u32) -> Option<Self> {
         use Request::{
             Bind, EndRepair, GrowSendBuffer, Hold, Leave, OpenInterface, Release, StartRepair,
-            UseNeighbor,
+            StartRestoring, UseNeighbor,
         };
-        let connection = [Hold, Release, StartRepair, EndRepair, GrowSendBuffer, Bind];
+        let connection =
+            [Hold, Release, StartRepair, StartRestoring, EndRepair, GrowSendBuffer, Bind];
         connection
             .into_iter()
             .chain([OpenInterface, UseNeighbor, Leave])

@@ -118,7 +118,7 @@ impl Orphan {
     /// Dissolves the kernel's connection and establishes it again with the numbers of the record.
     fn write(&self, record: &Record, in_flight: &[u8], has_unread: bool) -> io::Result<()> {
         let (kernel, numbers) = (self.kernel(), &record.numbers);
-        kernel.start_repair()?;
+        let _port = kernel.start_restoring()?;
         kernel.disconnect()?;
         kernel.take_error()?;
         kernel.bind(self.local)?;

@@ -159,6 +159,8 @@ struct Client {
     state: StateReader,
     /// The connections by slot.
     orphans: HashMap<u32, Orphan>,
+    /// The local ports of connections that are being handed back.
+    ports: HashMap<u32, OwnedFd>,
     /// The links and sockets of its interfaces, by name.
     interfaces: HashMap<String, Vec<OwnedFd>>,
 }
@@ -291,7 +293,14 @@ impl Client {
         sent.extend(injector.descriptors());
         message::send(socket.as_fd(), [0; 4], "", &sent, libc::MSG_DONTWAIT)?;
         let process = open_peer(&socket).ok();
-        Ok(Self { socket, process, state, orphans: HashMap::new(), interfaces: HashMap::new() })
+        Ok(Self {
+            socket,
+            process,
+            state,
+            orphans: HashMap::new(),
+            ports: HashMap::new(),
+            interfaces: HashMap::new(),
+        })
     }
 
     /// Waits until the kernel has closed all descriptors of the process. Until then frames are
@@ -328,16 +337,21 @@ impl Client {
                 return Some(());
             }
             Request::Release => {
-                drop(self.orphans.remove(&slot));
+                drop((self.orphans.remove(&slot), self.ports.remove(&slot)));
                 0
             }
             Request::Leave => {
                 self.orphans.clear();
+                self.ports.clear();
                 privileges.open.retain(|name| !self.interfaces.contains_key(name));
                 self.interfaces.clear();
                 0
             }
-            Request::StartRepair | Request::EndRepair | Request::GrowSendBuffer | Request::Bind => {
+            Request::StartRepair
+            | Request::StartRestoring
+            | Request::EndRepair
+            | Request::GrowSendBuffer
+            | Request::Bind => {
                 let changed = self.change(request, slot, descriptors.first());
                 changed.err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EBADF))
             }
@@ -348,7 +362,7 @@ impl Client {
 
     /// Sets an option of a connection: one that this keeper holds, or one that was held by the
     /// keeper before it.
-    fn change(&self, request: Request, slot: u32, socket: Option<&OwnedFd>) -> io::Result<()> {
+    fn change(&mut self, request: Request, slot: u32, socket: Option<&OwnedFd>) -> io::Result<()> {
         let kernel = match socket {
             Some(socket) => {
                 let kernel = KernelSocket::new(socket.as_fd());
@@ -366,7 +380,15 @@ impl Client {
         };
         match request {
             Request::StartRepair => kernel.start_repair(),
-            Request::EndRepair => kernel.end_repair(),
+            Request::StartRestoring => {
+                let port = kernel.start_restoring()?;
+                self.ports.extend(port.map(|port| (slot, port)));
+                Ok(())
+            }
+            Request::EndRepair => {
+                self.ports.remove(&slot);
+                kernel.end_repair()
+            }
             Request::GrowSendBuffer => kernel.grow_send_buffer(),
             // The address of a connection that this keeper does not hold is not known.
             _ => Err(io::Error::from_raw_os_error(libc::EACCES)),

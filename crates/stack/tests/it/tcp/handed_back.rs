@@ -1,17 +1,18 @@
 //! The kernel's socket after a handback behaves as if nothing had happened.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use hairpin_stack::{Stack, TcpSocket};
-use hairpin_testbed::Testbed;
+use hairpin_testbed::{Testbed, scaled};
 use socket2::SockRef;
 
 use super::{bytes, connect, each_configuration, expect, send_all, take_over};
-use crate::support::{TIMEOUT, eventually, stack};
+use crate::support::{MODES, TIMEOUT, addresses, eventually, stack};
 
 /// Connects, takes over, exchanges bytes in both directions and hands back.
 fn handed_back(
@@ -49,6 +50,54 @@ fn options(stream: &TcpStream) -> impl PartialEq + std::fmt::Debug + use<> {
         socket.read_timeout().unwrap(),
     );
     (tcp, general, stream.local_addr().unwrap(), stream.peer_addr().unwrap())
+}
+
+#[test]
+#[ignore = "needs root"]
+fn no_other_connection_receives_the_local_port_during_a_handback() {
+    let testbed = super::testbed(1);
+    let [host, other] = testbed.hosts();
+    const BRIEF: Duration = Duration::from_millis(100);
+    // The connection has the only port, so no other one is possible.
+    let narrow = || std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", "40000 40000");
+    host.run(narrow).unwrap().unwrap();
+    let stack = stack(host, MODES[0]);
+    let to = addresses(other)[0];
+    let listener = other.run(|| TcpListener::bind((to, 0))).unwrap().unwrap();
+    let address = listener.local_addr().unwrap();
+    let (attempts, handbacks) = (AtomicU64::new(0), scaled(100));
+    for _ in 0..handbacks {
+        let near = host.run(|| TcpStream::connect(address)).unwrap().unwrap();
+        let (far, _) = listener.accept().unwrap();
+        let mut socket = stack.adopt_tcp(near).unwrap();
+        take_over(host, &mut socket);
+        let is_done = AtomicBool::new(false);
+        let others = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let connect = || {
+                    let mut others = 0;
+                    while !is_done.load(Ordering::Relaxed) {
+                        others += u32::from(TcpStream::connect_timeout(&address, BRIEF).is_ok());
+                        attempts.fetch_add(1, Ordering::Relaxed);
+                    }
+                    others
+                };
+                host.run(connect).unwrap()
+            });
+            let before = attempts.load(Ordering::Relaxed);
+            while attempts.load(Ordering::Relaxed) == before {}
+            let handed_back = host.run(|| socket.hand_back()).unwrap();
+            is_done.store(true, Ordering::Relaxed);
+            handed_back.unwrap();
+            thread.join().unwrap()
+        });
+        assert_eq!(others, 0);
+        // The next connection has the same addresses.
+        for stream in [socket.kernel_socket(), &far] {
+            SockRef::from(stream).set_linger(Some(Duration::ZERO)).unwrap();
+        }
+    }
+    assert!(attempts.into_inner() > handbacks);
 }
 
 #[test]

@@ -89,7 +89,14 @@ fn garbage_ends_only_its_own_connection() {
         let [end, _program] = message::pair().unwrap();
         let orphans = HashMap::from([(slot.index(), orphan)]);
         let interfaces = HashMap::new();
-        server.finish(Client { socket: end, process: None, state, orphans, interfaces });
+        server.finish(Client {
+            socket: end,
+            process: None,
+            state,
+            orphans,
+            ports: HashMap::new(),
+            interfaces,
+        });
         match record.map(|record| record.phase) {
             // Numbers that are wrong and possible are the program's own loss.
             Ok(Phase::Bypassing) => {
