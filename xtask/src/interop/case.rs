@@ -29,7 +29,7 @@ pub(super) enum Expected {
 pub(super) struct Outcome {
     /// What must be equal.
     pub(super) result: String,
-    /// The speed, with its unit.
+    /// The speed, with its unit, for `--speeds`.
     pub(super) speed: Option<(f64, &'static str)>,
 }
 
@@ -119,9 +119,8 @@ impl Case {
                 return 1;
             }
         };
-        let speed = kernel.speed.map(|(speed, unit)| format!(" ({speed:.0} {unit})"));
         let result = kernel.result.lines().collect::<Vec<_>>().join("; ");
-        print_line(&self.name, "none", &(result + &speed.unwrap_or_default()));
+        print_line(&self.name, "none", &result);
         Accelerated::EACH
             .into_iter()
             .filter(|accelerated| {
@@ -169,9 +168,6 @@ impl Case {
         }
         if let Expected::Kernel(reason) = self.expected {
             parts.push(reason.to_owned());
-        }
-        if let (Some((before, _)), Some((after, unit))) = (kernel.speed, outcome.speed) {
-            parts.push(format!("{after:.0} {unit}, {:.2} x", after / before));
         }
         (is_passed, parts.join("; "))
     }
