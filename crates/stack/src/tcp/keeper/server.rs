@@ -28,7 +28,7 @@ const DESCRIPTOR: libc::c_int = 900;
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The longest time to wait until a process that has closed its socket has ended.
 const ENDED: Duration = Duration::from_millis(300);
-/// The interval of checking for these. At other times the keeper sleeps.
+/// The interval of checking for both. At other times the keeper sleeps.
 const INTERVAL: Duration = Duration::from_millis(2);
 const NAME: &CStr = c"hairpin-keeper";
 
@@ -165,6 +165,16 @@ struct Client {
     interfaces: HashMap<String, Vec<OwnedFd>>,
 }
 
+/// A process that has closed its socket and has not ended. Until the kernel has closed all its
+/// descriptors, frames are redirected to its AF_XDP sockets, and the answers of the peers would be
+/// lost.
+#[derive(Debug)]
+struct Ending {
+    client: Client,
+    process: OwnedFd,
+    until: Instant,
+}
+
 /// A connection whose peer receives an RST after it has acknowledged all.
 #[derive(Debug)]
 struct Pending {
@@ -177,6 +187,7 @@ pub(super) struct Server {
     /// `None` once no process of the run has its other end.
     registration: Option<OwnedFd>,
     clients: Vec<Client>,
+    ending: Vec<Ending>,
     pending: Vec<Pending>,
     injector: Injector,
     privileges: Privileges,
@@ -196,12 +207,17 @@ impl Server {
     pub(super) fn new(registration: OwnedFd, injector: Injector, interfaces: Vec<String>) -> Self {
         let registration = Some(registration);
         let privileges = Privileges { interfaces, open: HashSet::new(), netlink: None };
-        Self { registration, clients: Vec::new(), pending: Vec::new(), injector, privileges }
+        let (clients, ending, pending) = (Vec::new(), Vec::new(), Vec::new());
+        Self { registration, clients, ending, pending, injector, privileges }
     }
 
     /// Serves until the last process of the run has ended.
     pub(super) fn run(&mut self) {
-        while self.registration.is_some() || !self.clients.is_empty() || !self.pending.is_empty() {
+        while self.registration.is_some()
+            || !self.clients.is_empty()
+            || !self.ending.is_empty()
+            || !self.pending.is_empty()
+        {
             let Ok(ready) = self.wait() else { return };
             // From the end, because a client that ends is removed.
             for index in (0..self.clients.len()).rev() {
@@ -209,7 +225,7 @@ impl Server {
                     && self.clients[index].serve(&mut self.privileges).is_none()
                 {
                     let client = self.clients.swap_remove(index);
-                    self.finish(client);
+                    self.end(client);
                 }
             }
             let registration = self.registration.as_ref().map(AsRawFd::as_raw_fd);
@@ -217,6 +233,10 @@ impl Server {
                 self.register();
             }
             let now = Instant::now();
+            let has_ended =
+                |it: &mut Ending| it.until <= now || ready.contains(&it.process.as_raw_fd());
+            let ended: Vec<_> = self.ending.extract_if(.., has_ended).collect();
+            ended.into_iter().for_each(|ending| self.finish(ending.client));
             self.pending.retain(|it| it.until > now && !it.orphan.is_acknowledged());
         }
     }
@@ -224,10 +244,12 @@ impl Server {
     /// Waits for requests. Returns the descriptors that have one or have ended.
     fn wait(&self) -> io::Result<Vec<RawFd>> {
         let fds = self.registration.iter().chain(self.clients.iter().map(|client| &client.socket));
+        let fds = fds.chain(self.ending.iter().map(|ending| &ending.process));
         let mut fds: Vec<_> = fds
             .map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 })
             .collect();
-        let timeout = if self.pending.is_empty() { -1 } else { INTERVAL.as_millis() as i32 };
+        let is_idle = self.pending.is_empty() && self.ending.is_empty();
+        let timeout = if is_idle { -1 } else { INTERVAL.as_millis() as i32 };
         // SAFETY: the array has that many elements.
         let count = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, timeout) };
         if count < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
@@ -255,11 +277,18 @@ impl Server {
         }
     }
 
+    /// Ends a client, at the latest when its process has ended.
+    fn end(&mut self, mut client: Client) {
+        match client.process.take() {
+            Some(process) if !client.orphans.is_empty() => {
+                self.ending.push(Ending { client, process, until: Instant::now() + ENDED });
+            }
+            _ => self.finish(client),
+        }
+    }
+
     /// Hands the connections of a dead process back to the kernel and closes them.
     fn finish(&mut self, client: Client) {
-        if !client.orphans.is_empty() {
-            client.await_end();
-        }
         let Client { state, orphans, interfaces, .. } = client;
         self.privileges.open.retain(|name| !interfaces.contains_key(name));
         let rests: Vec<_> = orphans
@@ -301,15 +330,6 @@ impl Client {
             ports: HashMap::new(),
             interfaces: HashMap::new(),
         })
-    }
-
-    /// Waits until the kernel has closed all descriptors of the process. Until then frames are
-    /// redirected to its AF_XDP sockets, and the answers of the peers would be lost.
-    fn await_end(&self) {
-        let Some(process) = &self.process else { return };
-        let mut fd = libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one element.
-        unsafe { libc::poll(&raw mut fd, 1, ENDED.as_millis() as i32) };
     }
 
     /// Serves one request; `None` if the process has ended, or sends what the library does not.
