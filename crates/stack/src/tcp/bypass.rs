@@ -53,6 +53,8 @@ pub(super) struct Bypass {
     /// The values of `SO_KEEPALIVE` and `SO_REUSEADDR` before the takeover.
     pub(super) keepalive: i32,
     pub(super) reuse: i32,
+    /// `true` once a handback has bound the kernel's socket, which then keeps its port.
+    pub(super) is_bound: bool,
     pub(super) taken_at: Instant,
     /// The time of the last frame or send.
     pub(super) active_at: Instant,

@@ -102,7 +102,10 @@ impl Bypass {
         let acknowledged =
             self.connection.send_unacknowledged().wrapping_sub(u32::from(last.is_some()));
         let pushed = self.connection.unread_length();
-        let _port = socket.start_restoring()?;
+        let _port = match self.is_bound {
+            true => socket.start_repair().map(|()| None)?,
+            false => socket.start_restoring()?,
+        };
         self.reconnect(socket, acknowledged)?;
         // For the timer of what is in flight. That of the last acknowledged byte ends at once.
         let has_timer = self.connection.in_flight() > 0;

@@ -230,11 +230,12 @@ impl TcpSocket {
         let SocketState { descriptor, constants, readiness, .. } = &*self.state;
         let is_owned = matches!(descriptor, Descriptor::Owned(_));
         let bypass = takeover::take_over(&self.owner, socket, constants, is_owned, readiness);
-        let bypass = bypass.inspect_err(|error| {
+        let mut bypass = bypass.inspect_err(|error| {
             self.owner.tcp.count_refusal(error);
             self.owner.tcp.release();
         })?;
         self.owner.tcp.count(Count::TakenOver, 1);
+        bypass.is_bound = inner.last_handback.is_some();
         inner.polled_at = bypass.taken_at;
         if let Some(attendance) = &inner.attendance {
             attendance.remove_kernel_socket();

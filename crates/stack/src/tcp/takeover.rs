@@ -190,6 +190,7 @@ pub(super) fn take_over(
         segment_size: state.segment_size,
         keepalive,
         reuse,
+        is_bound: false,
         taken_at: time,
         active_at: time,
         for_kernel: Vec::new(),
