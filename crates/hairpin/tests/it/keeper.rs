@@ -92,7 +92,8 @@ impl Ground {
         host.run(start).unwrap()
     }
 
-    /// Starts a run and exchanges the first messages. `wrapped`: the program is a child of a shell.
+    /// Starts a run and exchanges the first messages. `wrapped`: the program is a child of another
+    /// one, which closes all descriptors but the first three before it executes the program.
     fn start(&mut self, role: &str, behavior: &str, wrapped: bool) -> Run {
         self.runs += 1;
         let name = format!("{}-{}", std::process::id(), self.runs);
@@ -108,7 +109,8 @@ impl Ground {
         let (mut command, script) = self.command();
         command.args(["run", "--strict", "--interface", host.interface(), "--"]);
         if wrapped {
-            command.args(["/bin/sh", "-c", "\"$@\" & wait", "sh"]);
+            let start = "import subprocess, sys; subprocess.call(sys.argv[1:])";
+            command.args(["/usr/bin/python3", "-S", "-E", "-c", start]);
         }
         command.args(["/usr/bin/python3", "-S", "-E"]).arg(script);
         command
@@ -261,7 +263,8 @@ fn kill_at_work(ground: &mut Ground, number: u32) -> (End, Duration, bool) {
             sleep(pause + Duration::from_millis(50));
         }
     }
-    let program = if wrapped { run.processes("python3")[0] } else { run.program.id() as i32 };
+    let program =
+        if wrapped { *run.processes("python3").last().unwrap() } else { run.program.id() as i32 };
     kill(program);
     let begin = Instant::now();
     let end = run.expect_end();

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int};
 
 use crate::errno::fail;
+use crate::settings::settings;
 use crate::{guard, process, real, slots};
 
 /// The flag of close_range(2) that only marks the descriptors.
@@ -48,22 +49,36 @@ fn open_descriptors(first: u32, last: u32) -> Vec<u32> {
 /// As for close_range(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn close_range(first: u32, last: u32, flags: c_int) -> c_int {
-    if flags & CLOSE_RANGE_CLOEXEC != 0 || process::open_stacks().is_empty() || first > last {
-        // SAFETY: the call takes integers.
-        return unsafe { real::close_range(first, last, flags) };
+    if flags & CLOSE_RANGE_CLOEXEC != 0 || process::open_stacks().is_empty() {
+        // The keeper's descriptor is for the programs that this one executes.
+        let keeper = settings().keeper.map(c_int::cast_unsigned);
+        let kept = keeper.filter(|fd| (first..=last).contains(fd));
+        return close_between(first, last, flags, kept);
     }
+    let kept = open_descriptors(first, last).into_iter().filter(|fd| !release(*fd as c_int));
+    close_between(first, last, flags, kept)
+}
+
+/// Closes or marks a range of descriptors except some of it, in order.
+fn close_between(
+    first: u32,
+    last: u32,
+    flags: c_int,
+    kept: impl IntoIterator<Item = u32>,
+) -> c_int {
     let mut begin = first;
-    for fd in open_descriptors(first, last) {
-        if !release(fd as c_int) {
-            if fd > begin {
-                // SAFETY: as above.
-                unsafe { real::close_range(begin, fd - 1, flags) };
-            }
-            begin = fd + 1;
+    for fd in kept {
+        if fd > begin {
+            // SAFETY: the call takes integers.
+            unsafe { real::close_range(begin, fd - 1, flags) };
         }
+        begin = fd + 1;
+    }
+    if begin > last && begin > first {
+        return 0;
     }
     // SAFETY: as above.
-    if begin <= last { unsafe { real::close_range(begin, last, flags) } } else { 0 }
+    unsafe { real::close_range(begin, last, flags) }
 }
 
 /// # Safety

@@ -10,16 +10,9 @@ use crate::interop::trial::{Trial, number_after};
 
 const PORT: u16 = 5_432;
 const LIMIT: u64 = 120;
-/// The server refuses to run as root. It keeps the capabilities that acceleration needs.
-const AS_USER: [&str; 7] = [
-    "setpriv",
-    "--reuid=postgres",
-    "--regid=postgres",
-    "--clear-groups",
-    "--inh-caps=+net_admin,+net_raw,+bpf",
-    "--ambient-caps=+net_admin,+net_raw,+bpf",
-    "--",
-];
+/// The server refuses to run as root.
+const AS_USER: [&str; 5] =
+    ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"];
 
 pub(super) fn cases() -> Vec<Case> {
     let reason = "the server forks for each connection";

@@ -6,6 +6,8 @@ use crate::interop::case::{Case, Expected, Outcome, await_counters};
 use crate::interop::trial::{Trial, number_after};
 
 const SECONDS: &str = "2";
+/// So long that what is sent until the takeover is less than 1 %.
+const LONG: &str = "20";
 const LIMIT: u64 = 60;
 const PORT: u16 = 11_111;
 /// A group of the range for private use (RFC 2365).
@@ -78,6 +80,7 @@ fn run(
     let own = trial.server();
     let address = group.unwrap_or(&own);
     let sockets = if wait == "recvfrom" && protocol == "T" { 1 } else { 2 };
+    let is_loaded_stream = kind == Kind::UnderLoad && protocol == "T";
     let lines: String =
         (0..sockets).map(|at| format!("{protocol}:{address}:{}\n", PORT + at)).collect();
     let feed = trial.write("feed", lines)?;
@@ -88,7 +91,13 @@ fn run(
     let client_address = trial.address(crate::interop::Side::Client).to_string();
     let mut client = vec!["sockperf", kind.name()];
     client.extend(common);
-    client.extend(["-m", "64", "-t", SECONDS, kind.rate()]);
+    let seconds = if is_loaded_stream { LONG } else { SECONDS };
+    client.extend(["-m", "64", "-t", seconds, kind.rate()]);
+    if is_loaded_stream {
+        // By default the server answers every hundredth message: all answers through one of the
+        // two connections. A connection of one direction is not taken over.
+        client.push("--reply-every=3");
+    }
     if group.is_some() {
         server.extend(["--mc-rx-if", interface, "--mc-tx-if", interface]);
         client.extend(["--mc-rx-if", &client_address, "--mc-tx-if", &client_address]);
