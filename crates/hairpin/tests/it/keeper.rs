@@ -21,6 +21,8 @@ const LOW_PORT: u16 = 80;
 const VARIABLE: &str = "HAIRPIN_TEST_RUN";
 /// A peer without an answer for this long waits without limit.
 const SILENCE: Duration = Duration::from_secs(5);
+/// A slower end is printed.
+const SLOW: Duration = Duration::from_millis(200);
 const MESSAGE: usize = 64;
 
 /// The end of the peer's connection.
@@ -286,6 +288,9 @@ fn killed_program_sends_all_and_closes() {
         bypassing += u32::from(was_bypassing);
         ends[usize::from(end == End::Reset)] += 1;
         longest = longest.max(passed);
+        if passed > SLOW {
+            println!("kill {number}: {end:?} after {passed:?}");
+        }
     }
     let [eof, reset] = ends;
     println!("{count} kills, {bypassing} while taken over: {eof} EOF, {reset} RST");

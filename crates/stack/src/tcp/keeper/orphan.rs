@@ -1,7 +1,7 @@
 //! The end of a connection whose program has died.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
@@ -169,10 +169,13 @@ impl Orphan {
         sequence
     }
 
-    /// Sends what the program has queued. After an error of the kernel, the close still sends FIN
-    /// or RST.
-    pub(super) fn send(&self, unsent: &[u8]) {
+    /// Sends what the program has queued, and a FIN if `ends`. After an error of the kernel, the
+    /// close still sends FIN or RST.
+    pub(super) fn send(&self, unsent: &[u8], ends: bool) {
         let _ = self.kernel().write_all(unsent);
+        if ends {
+            let _ = SockRef::from(&self.socket).shutdown(Shutdown::Write);
+        }
         // Otherwise the close would wait. The kernel does not wait either when a process ends.
         if let Ok(Some(time)) = SockRef::from(&self.socket).linger()
             && time > Duration::ZERO

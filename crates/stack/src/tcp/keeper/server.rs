@@ -28,6 +28,8 @@ const DESCRIPTOR: libc::c_int = 900;
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The longest time to wait until a process that has closed its socket has ended.
 const ENDED: Duration = Duration::from_millis(300);
+/// The time until the first repetition of a probe.
+const PROBE_INTERVAL: Duration = Duration::from_millis(10);
 /// The interval of checking for both. At other times the keeper sleeps.
 const INTERVAL: Duration = Duration::from_millis(2);
 const NAME: &CStr = c"hairpin-keeper";
@@ -175,11 +177,32 @@ struct Ending {
     until: Instant,
 }
 
-/// A connection whose peer receives an RST after it has acknowledged all.
+/// A connection that is closed once the peer has acknowledged all.
 #[derive(Debug)]
 struct Pending {
     orphan: Orphan,
     until: Instant,
+    /// Makes the peer acknowledge, again at this time, twice as long after the last one each time.
+    probe: Option<Vec<u8>>,
+    probe_at: Instant,
+    interval: Duration,
+}
+
+impl Pending {
+    fn new(orphan: Orphan, probe: Option<Vec<u8>>, now: Instant) -> Self {
+        Self { orphan, until: now + PATIENCE, probe, probe_at: now, interval: PROBE_INTERVAL }
+    }
+
+    /// Sends the probe if it is due: an answer may have been redirected to the dead process.
+    fn poll(&mut self, injector: &Injector, now: Instant) {
+        if now >= self.probe_at
+            && let Some(probe) = &mut self.probe
+        {
+            let _ = injector.inject(probe);
+            self.probe_at = now + self.interval;
+            self.interval *= 2;
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -237,7 +260,10 @@ impl Server {
                 |it: &mut Ending| it.until <= now || ready.contains(&it.process.as_raw_fd());
             let ended: Vec<_> = self.ending.extract_if(.., has_ended).collect();
             ended.into_iter().for_each(|ending| self.finish(ending.client));
-            self.pending.retain(|it| it.until > now && !it.orphan.is_acknowledged());
+            self.pending.retain_mut(|it| {
+                it.poll(&self.injector, now);
+                it.until > now && !it.orphan.is_acknowledged()
+            });
         }
     }
 
@@ -301,11 +327,12 @@ impl Server {
             match rest {
                 Rest::Close { unsent, resets, probe } => {
                     // Otherwise the kernel waits a second until its first retransmission.
-                    let _ = probe.map(|mut packet| self.injector.inject(&mut packet));
-                    orphan.send(&unsent);
-                    if resets {
-                        let until = Instant::now() + PATIENCE;
-                        self.pending.push(Pending { orphan, until });
+                    let has_probe = probe.is_some();
+                    let mut pending = Pending::new(orphan, probe, Instant::now());
+                    pending.poll(&self.injector, Instant::now());
+                    pending.orphan.send(&unsent, !resets);
+                    if resets || has_probe {
+                        self.pending.push(pending);
                     }
                 }
                 Rest::Reset { sequence } => orphan.reset(sequence, &self.injector),
