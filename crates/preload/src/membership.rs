@@ -52,6 +52,46 @@ impl Membership {
     }
 }
 
+/// A socket option that concerns memberships, set before the socket was bound.
+#[derive(Debug)]
+pub(crate) struct Request {
+    level: c_int,
+    name: c_int,
+    value: Box<[u8]>,
+}
+
+impl Request {
+    /// Copies an option that was set successfully; `None` if it concerns something else.
+    ///
+    /// # Safety
+    /// `value` points to `length` readable bytes.
+    pub(crate) unsafe fn new(
+        level: c_int,
+        name: c_int,
+        value: *const c_void,
+        length: socklen_t,
+    ) -> Option<Self> {
+        let concerns_groups = match level {
+            IPPROTO_IP => (libc::IP_ADD_MEMBERSHIP..=libc::MCAST_MSFILTER).contains(&name),
+            IPPROTO_IPV6 => {
+                matches!(name, libc::IPV6_ADD_MEMBERSHIP | libc::IPV6_DROP_MEMBERSHIP)
+                    || (libc::MCAST_JOIN_GROUP..=libc::MCAST_MSFILTER).contains(&name)
+            }
+            _ => false,
+        };
+        // SAFETY: the caller guarantees that many bytes.
+        let value = || unsafe { std::slice::from_raw_parts(value.cast::<u8>(), length as usize) };
+        concerns_groups.then(|| Self { level, name, value: value().into() })
+    }
+
+    /// Interprets the option for a socket on these interfaces.
+    pub(crate) fn change<'s>(&self, stacks: impl Iterator<Item = &'s Stack>) -> Change {
+        let (at, length) = (self.value.as_ptr().cast(), self.value.len() as socklen_t);
+        // SAFETY: the value has that many bytes.
+        unsafe { change(stacks, self.level, self.name, at, length) }
+    }
+}
+
 /// `struct group_req` and `struct group_source_req` of RFC 3678 §5.1.1.
 #[repr(C)]
 struct GroupRequest {

@@ -14,7 +14,7 @@ use hairpin_stack::{Adoption, KeeperClient, ReceiveStamps, Stack, StackSettings,
 use crate::addresses::{self, option};
 use crate::counters::{self, ACCELERATED, REFUSED, RETURNED};
 use crate::log::{self, Level};
-use crate::membership::Membership;
+use crate::membership::{self, Change, Membership};
 use crate::options::SocketState;
 use crate::settings::settings;
 use crate::slots::{self, Slot};
@@ -31,6 +31,9 @@ struct Stacks {
     rings: Vec<c_int>,
     keeper: Option<KeeperClient>,
 }
+
+/// The reason of a handback after a membership that the stack cannot follow.
+const NO_MEMBERSHIP: &str = "the group membership is not supported";
 
 static STACKS: AtomicPtr<Stacks> = AtomicPtr::new(null_mut());
 /// `true` while a thread opens the stacks, or after it failed.
@@ -224,6 +227,7 @@ pub(crate) fn expect_binding(fd: c_int, domain: c_int, kind: c_int) {
         && is_accelerating()
         && let Some(slot) = slots::find_or_create(fd)
     {
+        slot.memberships().clear();
         slot.set_candidate();
     }
 }
@@ -282,7 +286,7 @@ fn try_adopt(fd: c_int) {
         let adopted = stack.adopt_udp(&adoption)?;
         Ok(Path { stack, adopted, interface: stack.interface() })
     };
-    let paths = match stacks.into_iter().map(adopt).collect::<io::Result<Vec<_>>>() {
+    let paths = match stacks.iter().copied().map(adopt).collect::<io::Result<Vec<_>>>() {
         Ok(paths) => paths,
         Err(error) => return refuse(fd, slot, error),
     };
@@ -290,6 +294,7 @@ fn try_adopt(fd: c_int) {
     for membership in memberships.into_iter().flatten() {
         new.join(membership);
     }
+    let is_joined = join_early(&mut new, slot, &stacks);
     let mut place = slot.socket();
     match place.as_deref_mut() {
         Some(old) => old.continue_as(new),
@@ -303,6 +308,20 @@ fn try_adopt(fd: c_int) {
     sleep::wake_all();
     let peer = remote.map(|remote| format!(" to {remote}")).unwrap_or_default();
     log::line(Level::All, format_args!("{local}{peer} is accelerated (descriptor {fd})"));
+    if !is_joined {
+        hand_back(fd, NO_MEMBERSHIP);
+    }
+}
+
+/// Joins the groups that the socket joined before it was bound. Returns `false` if that is not
+/// possible.
+fn join_early(socket: &mut Socket, slot: &Slot, stacks: &[&'static Stack]) -> bool {
+    let early = std::mem::take(&mut *slot.memberships());
+    early.iter().all(|request| match request.change(stacks.iter().copied()) {
+        Change::Here(membership) => socket.join(membership),
+        Change::Unsupported => false,
+        Change::Elsewhere | Change::None => true,
+    })
 }
 
 /// Returns the stacks that carry the traffic of a socket: all for one bound to any address or a
@@ -538,6 +557,13 @@ pub(crate) fn update_membership(fd: c_int, change: Option<Membership>) {
         change.is_some_and(|change| socket.join(change))
     };
     if !joined {
-        hand_back(fd, "the group membership is not supported");
+        hand_back(fd, NO_MEMBERSHIP);
+    }
+}
+
+/// Records a membership of a socket that is not bound yet.
+pub(crate) fn record_membership(fd: c_int, request: membership::Request) {
+    if let Some(slot) = slots::find(fd) {
+        slot.memberships().push(request);
     }
 }

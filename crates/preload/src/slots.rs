@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::epoll::EpollSet;
+use crate::membership;
 use crate::socket::Socket;
 use crate::stream::Tracking;
 
@@ -37,6 +38,8 @@ pub(crate) struct Slot {
     /// The index of `IP_MULTICAST_IF`, which the kernel does not return.
     multicast_interface: AtomicU32,
     socket: Mutex<Option<Box<Socket>>>,
+    /// The memberships of a UDP socket that is not bound yet.
+    memberships: Mutex<Vec<membership::Request>>,
     epoll: Mutex<Option<Box<EpollSet>>>,
     /// The epoll instances whose members this descriptor is or was.
     instances: Mutex<Vec<c_int>>,
@@ -47,6 +50,10 @@ pub(crate) struct Slot {
 impl Slot {
     pub(crate) fn socket(&self) -> MutexGuard<'_, Option<Box<Socket>>> {
         self.socket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn memberships(&self) -> MutexGuard<'_, Vec<membership::Request>> {
+        self.memberships.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn epoll(&self) -> MutexGuard<'_, Option<Box<EpollSet>>> {

@@ -102,6 +102,14 @@ pub(crate) unsafe extern "C" fn setsockopt(
         // SAFETY: the kernel has read that many bytes of the program's value.
         process::set_multicast_interface(fd, unsafe { last_index(value, length) });
     }
+    if result == 0
+        && slots::is_candidate(fd)
+        && let Some(_inside) = guard::enter()
+        // SAFETY: the kernel has read that many bytes of the program's value.
+        && let Some(request) = unsafe { membership::Request::new(level, name, value, length) }
+    {
+        process::record_membership(fd, request);
+    }
     let Some(slot) = slots::socket(fd) else { return result };
     after(result, || {
         if level == libc::SOL_SOCKET

@@ -14,6 +14,8 @@ use crate::shell::run as shell;
 
 const PACKAGE: &str = "libuv1";
 const LIMIT: Duration = Duration::from_secs(60);
+/// Without this variable the tests refuse to run as root.
+const AS_ROOT: (&str, &str) = ("UV_RUN_AS_ROOT", "1");
 /// Tests whose result depends on the machine: they need a route to other networks, or count the
 /// datagrams of an unbounded loop.
 const EXCLUDED: [&str; 2] = ["udp_multicast_join6", "tcp_connect_timeout"];
@@ -43,7 +45,7 @@ fn compare(settings: &Settings, place: &str) -> Result<(bool, String)> {
     let trial = Trial::new(&settings.hairpin, Accelerated::NONE, 1, &[])?;
     let address = trial.address(Side::Server).to_string();
     let tests = build(&settings.folder, (place != "localhost").then_some(address.as_str()))?;
-    let list = Command::new(&tests).arg("--list").output()?;
+    let list = Command::new(&tests).arg("--list").env(AS_ROOT.0, AS_ROOT.1).output()?;
     let list = String::from_utf8_lossy(&list.stdout).into_owned();
     let is_relevant = |name: &&str| {
         ["tcp_", "udp_"].iter().any(|it| name.starts_with(it)) && !EXCLUDED.contains(name)
@@ -87,7 +89,7 @@ fn run(
     let mut passed = BTreeSet::new();
     for name in names {
         let mut command = trial.command(Side::Server, &[&tests, name]);
-        command.env("HAIRPIN_LOG", "off");
+        command.env("HAIRPIN_LOG", "off").env(AS_ROOT.0, AS_ROOT.1);
         let output = Process::start(&trial.hosts()[0], command)?.wait_any(LIMIT)?;
         if output.out.lines().any(|line| line.starts_with("ok ") && !line.contains("# SKIP")) {
             passed.insert((*name).to_owned());
