@@ -1,6 +1,7 @@
 //! Python's own tests, on localhost and with the tests' servers on the accelerated interface.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -105,7 +106,10 @@ fn run(
         program.extend(["-m", name]);
     }
     program.push(module);
-    let mut command = trial.command(Side::Server, &program);
+    let run = trial.command(Side::Server, &program);
+    // The usual limit of descriptors. Some tests examine all numbers up to it.
+    let mut command = Command::new("prlimit");
+    command.arg("--nofile=1024:").arg(run.get_program()).args(run.get_args());
     // Some tests compare what a child prints on standard error.
     command.env("HAIRPIN_LOG", "off");
     let process = Process::start(&trial.hosts()[0], command)?;

@@ -22,8 +22,11 @@ use crate::tcp::takeover::{CONNECTIONS, RING};
 const REPLACEMENTS: u32 = 1_000;
 /// The most processes of a run that register.
 const CLIENTS_MAX: usize = 4_096;
-/// The lowest number of the descriptor that a run's processes inherit: out of the way of programs.
+/// The lowest number of the descriptor that a run's processes inherit, if it cannot be beyond the
+/// limit of descriptors: out of the way of programs.
 const DESCRIPTOR: libc::c_int = 900;
+/// The highest limit of descriptors to go beyond: each process has a table up to the number.
+const LIMIT_MAX: libc::rlim_t = 4_096;
 /// The longest time to wait for acknowledgments before an RST.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The longest time to wait until a process that has closed its socket has ended.
@@ -70,15 +73,42 @@ pub fn start_keeper(interfaces: &[String]) -> io::Result<OwnedFd> {
     if message::receive(ours.as_fd())?.is_none() {
         return Err(io::Error::other("cannot open raw sockets, or cannot fork"));
     }
-    let duplicate = |from: libc::c_int| {
-        // SAFETY: the call takes integers.
-        let number = unsafe { libc::fcntl(ours.as_raw_fd(), libc::F_DUPFD, from) };
-        if number < 0 { Err(io::Error::last_os_error()) } else { Ok(number) }
-    };
-    // The limit of descriptors may be lower.
-    let number = duplicate(DESCRIPTOR).or_else(|_| duplicate(3))?;
+    duplicate_beyond_limit(&ours)
+        .or_else(|_| duplicate(&ours, DESCRIPTOR))
+        // The limit of descriptors may be lower.
+        .or_else(|_| duplicate(&ours, 3))
+}
+
+/// Duplicates a descriptor, not close-on-exec, to the first free number from `from` on.
+fn duplicate(descriptor: &OwnedFd, from: libc::c_int) -> io::Result<OwnedFd> {
+    // SAFETY: the call takes integers.
+    let number = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_DUPFD, from) };
+    if number < 0 {
+        return Err(io::Error::last_os_error());
+    }
     // SAFETY: the descriptor is new.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// Duplicates a descriptor to a number beyond the limit of descriptors (`RLIMIT_NOFILE`), which the
+/// program does not find when it examines all numbers up to the limit.
+fn duplicate_beyond_limit(descriptor: &OwnedFd) -> io::Result<OwnedFd> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the kernel writes the structure.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    if !(1..=LIMIT_MAX).contains(&limit.rlim_cur) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let rlim_cur = limit.rlim_cur + 1;
+    let raised = libc::rlimit { rlim_cur, rlim_max: limit.rlim_max.max(rlim_cur) };
+    // SAFETY: the kernel reads the structure.
+    let set = |limit: &libc::rlimit| unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, limit) };
+    if set(&raised) != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let duplicated = duplicate(descriptor, limit.rlim_cur as libc::c_int);
+    set(&limit);
+    duplicated
 }
 
 /// Forks the keeper, in a child that ends at once: its parent becomes init.
