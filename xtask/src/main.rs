@@ -17,6 +17,7 @@
 //! | `interop` | runs programs of others with and without `hairpin run` |
 //! | `packetdrill` | runs packet scripts of the kernel against the TCP engine |
 //! | `no_std` | links the L0 and L1 crates without std |
+//! | `public_api` | finds third-party types in the API of the crate `hairpin` |
 //! | `python` | builds the Python package and runs its tests |
 //! | `reference` | writes the reference of counters from the code |
 //! | `rule_mutants` | breaks CME's rules one at a time; the named test must fail |
@@ -34,6 +35,7 @@ mod install;
 mod interop;
 mod no_std;
 mod packetdrill;
+mod public_api;
 mod python;
 mod quick;
 mod reference;
@@ -83,6 +85,8 @@ enum Command {
     Interop(interop::Arguments),
     /// Link the L0 and L1 crates into a program without std
     NoStd,
+    /// Find third-party types in the API of the crate `hairpin`; needs a nightly compiler
+    PublicApi,
     /// Build the Python package, and run its tests in a fresh environment
     Python,
     /// Write docs/reference/counters.md from the counters' doc comments
@@ -110,6 +114,7 @@ fn main() -> ExitCode {
         Command::Packetdrill => packetdrill::run(&workspace),
         Command::Interop(arguments) => interop::run(&workspace, &arguments),
         Command::NoStd => no_std::run(&workspace),
+        Command::PublicApi => public_api::run(&workspace),
         Command::Python => python::run(&workspace),
         Command::Reference => reference::run(&workspace),
         Command::Sim(arguments) => sim::run(&workspace, &arguments),
