@@ -6,13 +6,14 @@ use core::mem::MaybeUninit;
 
 use hairpin::{
     Book, BookEvent, Callback, Context, Fill, Instrument, MarketMessage, NotReady, OrderEvent,
-    OrderMessage, Problem, SecurityStatus, Statistic, Strategy, TradeEvent,
+    OrderMessage, Problem, SecurityStatus, Statistic, Strategy, TradeEvent, Trader,
 };
 
 use crate::current::{Event, enter, hairpin_context};
 use crate::error::{Outcome, hairpin_error};
 use crate::events::*;
 use crate::text::{sized_in, write_text};
+use crate::trader::Turn;
 
 /// The callbacks of a strategy. NULL: not called. A callback returns 0 to continue; another number
 /// ends the run, and no callback is called after it.
@@ -126,8 +127,8 @@ pub struct hairpin_callbacks {
 // SAFETY: zero is a value of each member.
 static NONE: hairpin_callbacks = unsafe { MaybeUninit::zeroed().assume_init() };
 
-/// A strategy that calls a table.
-pub(crate) struct TableStrategy {
+/// A checked table, and its user.
+pub(crate) struct Table {
     /// A program may change its table in a callback, so there is no reference to it.
     callbacks: *const hairpin_callbacks,
     user: *mut c_void,
@@ -135,12 +136,12 @@ pub(crate) struct TableStrategy {
     pub(crate) failure: Option<hairpin_error>,
 }
 
-impl TableStrategy {
+impl Table {
     /// Checks a table; `place` has space for one of another size.
     ///
     /// # Safety
     /// `callbacks` is NULL or points to as many bytes as it states. It and `place` are valid as
-    /// long as the strategy.
+    /// long as the result.
     #[inline]
     pub(crate) unsafe fn new(
         callbacks: *const hairpin_callbacks,
@@ -179,15 +180,32 @@ impl TableStrategy {
     }
 }
 
+impl Turn for Table {
+    #[inline]
+    fn turn(&mut self, trader: &mut Trader) -> hairpin::Result<bool> {
+        let table = self.callbacks();
+        if table.on_trade.is_some() || table.on_market_message.is_some() {
+            trader.turn(&mut TableStrategy::<true>(self))
+        } else {
+            trader.turn(&mut TableStrategy::<false>(self))
+        }
+    }
+}
+
+/// A strategy that calls a table. `TAPE`: it may have a callback for trades or for messages of the
+/// market. Without these the compiler removes the preparation of their arguments, as it does for a
+/// strategy in Rust.
+struct TableStrategy<'a, const TAPE: bool>(&'a mut Table);
+
 /// Implements the callbacks whose event is converted from one type.
 macro_rules! forward {
     ($($name:ident($event:ident: $type:ty) $texts:expr;)*) => {
         $(
             #[inline]
             fn $name(&mut self, $event: &$type, context: &mut Context<'_>) {
-                if let Some(callback) = self.callbacks().$name {
+                if let Some(callback) = self.0.callbacks().$name {
                     let converted = $event.into();
-                    self.call(context, $texts, |user, context| {
+                    self.0.call(context, $texts, |user, context| {
                         // SAFETY: the program has passed the callback with this type; the event
                         // lives until the callback returns.
                         unsafe { callback(user, &converted, context) }
@@ -199,51 +217,55 @@ macro_rules! forward {
 }
 
 /// Returns the book of an event, for use while its callback runs.
-fn current_book(event: &BookEvent<'_>) -> Option<*const Book<'static>> {
+fn current_book(event: &BookEvent<'_>) -> *const Book<'static> {
     let book: &Book<'_> = event;
-    Some(core::ptr::from_ref(book).cast())
+    core::ptr::from_ref(book).cast()
+}
+
+/// Returns an event with a text and without a reason.
+fn with_line<'a>(event: &'a (impl Display + 'a)) -> Event {
+    Event::Text { line: line(event), reason: None }
 }
 
 /// Returns the line of an event, for use while its callback runs.
-fn line<'a>(event: &'a (impl Display + 'a)) -> Option<*const (dyn Display + 'static)> {
+fn line<'a>(event: &'a (impl Display + 'a)) -> *const (dyn Display + 'static) {
     let line: *const (dyn Display + 'a) = event;
     // SAFETY: only the lifetime changes. `current` uses the pointer only while the callback runs,
     // during which the event lives.
-    Some(unsafe {
+    unsafe {
         core::mem::transmute::<*const (dyn Display + 'a), *const (dyn Display + 'static)>(line)
-    })
+    }
 }
 
-impl Strategy for TableStrategy {
+impl<const TAPE: bool> Strategy for TableStrategy<'_, TAPE> {
     #[inline]
     fn is_called(&self, callback: Callback) -> bool {
-        let table = self.callbacks();
+        let table = self.0.callbacks();
         match callback {
             Callback::Book => table.on_book.is_some(),
-            Callback::Trade => table.on_trade.is_some(),
-            Callback::MarketMessage => table.on_market_message.is_some(),
+            Callback::Trade => TAPE && table.on_trade.is_some(),
+            Callback::MarketMessage => TAPE && table.on_market_message.is_some(),
             Callback::OrderMessage => table.on_order_message.is_some(),
         }
     }
 
     forward! {
-        on_book(book: BookEvent<'_>) Event { book: current_book(book), ..Event::NONE };
-        on_trade(trade: TradeEvent<'_>) Event::NONE;
-        on_status(status: SecurityStatus<'_>) Event::NONE;
-        on_statistic(statistic: Statistic<'_>) Event::NONE;
-        on_order(order: OrderEvent<'_>) Event {
+        on_book(book: BookEvent<'_>) Event::Book(current_book(book));
+        on_trade(trade: TradeEvent<'_>) Event::None;
+        on_status(status: SecurityStatus<'_>) Event::None;
+        on_statistic(statistic: Statistic<'_>) Event::None;
+        on_order(order: OrderEvent<'_>) Event::Text {
             line: line(order),
             reason: order.reason().map(core::ptr::from_ref),
-            book: None,
         };
-        on_fill(fill: Fill<'_>) Event { line: line(fill), ..Event::NONE };
-        on_market_message(message: MarketMessage<'_>) Event::NONE;
-        on_order_message(message: OrderMessage<'_>) Event::NONE;
+        on_fill(fill: Fill<'_>) with_line(fill);
+        on_market_message(message: MarketMessage<'_>) Event::None;
+        on_order_message(message: OrderMessage<'_>) Event::None;
     }
 
     fn on_ready(&mut self, context: &mut Context<'_>) {
-        if let Some(callback) = self.callbacks().on_ready {
-            self.call(context, Event::NONE, |user, context| {
+        if let Some(callback) = self.0.callbacks().on_ready {
+            self.0.call(context, Event::None, |user, context| {
                 // SAFETY: the program has passed the callback with this type.
                 unsafe { callback(user, context) }
             });
@@ -251,11 +273,11 @@ impl Strategy for TableStrategy {
     }
 
     fn on_not_ready(&mut self, reason: NotReady, context: &mut Context<'_>) {
-        if let Some(callback) = self.callbacks().on_not_ready {
+        if let Some(callback) = self.0.callbacks().on_not_ready {
             let mut text = [0; 128];
             write_text(&mut text, &reason);
             let event = hairpin_not_ready::new(reason, &text);
-            self.call(context, Event { line: line(&reason), ..Event::NONE }, |user, context| {
+            self.0.call(context, with_line(&reason), |user, context| {
                 // SAFETY: as in `forward`.
                 unsafe { callback(user, &event, context) }
             });
@@ -264,10 +286,10 @@ impl Strategy for TableStrategy {
 
     fn on_instrument(&mut self, instrument: &Instrument<'_>, context: &mut Context<'_>) {
         if let (Some(callback), Some(definition)) =
-            (self.callbacks().on_instrument, instrument.definition())
+            (self.0.callbacks().on_instrument, instrument.definition())
         {
             let event = definition.into();
-            self.call(context, Event::NONE, |user, context| {
+            self.0.call(context, Event::None, |user, context| {
                 // SAFETY: as in `forward`.
                 unsafe { callback(user, &event, context) }
             });
@@ -275,8 +297,8 @@ impl Strategy for TableStrategy {
     }
 
     fn on_timer(&mut self, timer: u64, context: &mut Context<'_>) {
-        if let Some(callback) = self.callbacks().on_timer {
-            self.call(context, Event::NONE, |user, context| {
+        if let Some(callback) = self.0.callbacks().on_timer {
+            self.0.call(context, Event::None, |user, context| {
                 // SAFETY: the program has passed the callback with this type.
                 unsafe { callback(user, timer, context) }
             });
@@ -287,19 +309,15 @@ impl Strategy for TableStrategy {
         /// The default implementation.
         struct Default;
         impl Strategy for Default {}
-        match self.callbacks().on_problem {
+        match self.0.callbacks().on_problem {
             Some(callback) => {
                 let mut text = [0; 512];
                 write_text(&mut text, problem);
                 let event = hairpin_problem::new(problem, &text);
-                self.call(
-                    context,
-                    Event { line: line(problem), ..Event::NONE },
-                    |user, context| {
-                        // SAFETY: as in `forward`.
-                        unsafe { callback(user, &event, context) }
-                    },
-                );
+                self.0.call(context, with_line(problem), |user, context| {
+                    // SAFETY: as in `forward`.
+                    unsafe { callback(user, &event, context) }
+                });
             }
             None => Default.on_problem(problem, context),
         }

@@ -6,7 +6,7 @@ use hairpin::order_entry::SecurityId;
 use hairpin::time::Duration;
 use hairpin::{Context, Side};
 
-use crate::current::{book, hairpin_context, with_context, with_event};
+use crate::current::{Event, book, hairpin_context, with_context, with_event};
 use crate::error::{Outcome, fail, failed, hairpin_error};
 use crate::events::{hairpin_cl_ord_id, hairpin_level, hairpin_order, hairpin_side};
 use crate::text::{reference, text_for, text_from, write_out};
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn hairpin_event_text(
     size: usize,
 ) -> i32 {
     with_event(context, |_, event| {
-        let line = event.get().line.ok_or_else(no_text)?;
+        let Event::Text { line, .. } = event.get() else { return Err(no_text()) };
         // SAFETY: the event lives until its callback returns, and `with_event` has checked that the
         // callback runs. `text` is valid by the caller's contract.
         unsafe { text_for(text, size, &*line) }
@@ -169,11 +169,11 @@ pub unsafe extern "C" fn hairpin_reason_text(
     text: *mut c_char,
     size: usize,
 ) -> i32 {
-    with_event(context, |_, event| match event.get().reason {
+    with_event(context, |_, event| match event.get() {
         // SAFETY: as in `hairpin_event_text`.
-        Some(reason) => unsafe { text_for(text, size, &*reason) },
+        Event::Text { reason: Some(reason), .. } => unsafe { text_for(text, size, &*reason) },
         // SAFETY: by the caller's contract.
-        None => unsafe { text_for(text, size, &"") },
+        _ => unsafe { text_for(text, size, &"") },
     })
 }
 

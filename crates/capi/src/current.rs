@@ -16,18 +16,18 @@ pub enum hairpin_context {}
 /// The event of a callback, for functions that the callback calls. The pointers are valid while it
 /// runs.
 #[derive(Clone, Copy)]
-pub(crate) struct Event {
-    /// The event in one line.
-    pub(crate) line: Option<*const (dyn Display + 'static)>,
-    /// The reason for a reject.
-    pub(crate) reason: Option<*const Reason>,
+pub(crate) enum Event {
+    /// An event without a text and without a book.
+    None,
     /// The book that has changed, which need not be looked up.
-    pub(crate) book: Option<*const Book<'static>>,
-}
-
-impl Event {
-    /// An event without any of these.
-    pub(crate) const NONE: Self = Self { line: None, reason: None, book: None };
+    Book(*const Book<'static>),
+    /// An event with a text.
+    Text {
+        /// The event in one line.
+        line: *const (dyn Display + 'static),
+        /// The reason for a reject.
+        reason: Option<*const Reason>,
+    },
 }
 
 /// The state of a thread.
@@ -36,7 +36,7 @@ pub(crate) struct Thread {
     number: Cell<usize>,
     context: Cell<*mut Context<'static>>,
     event: Cell<Event>,
-    /// The number of the last call.
+    /// The number of the last call: odd, so never 0.
     last: Cell<usize>,
     /// `true` if a function that the current callback called has panicked.
     panicked: Cell<bool>,
@@ -47,8 +47,8 @@ thread_local! {
         Thread {
             number: Cell::new(0),
             context: Cell::new(null_mut()),
-            event: Cell::new(Event::NONE),
-            last: Cell::new(0),
+            event: Cell::new(Event::None),
+            last: Cell::new(1),
             panicked: Cell::new(false),
         }
     };
@@ -73,17 +73,19 @@ pub(crate) fn enter(
     call: impl FnOnce(*mut hairpin_context) -> i32,
 ) -> Result<(), hairpin_error> {
     THREAD.with(|thread| {
-        let number = thread.last.get().wrapping_add(1).max(1);
+        let number = thread.last.get().wrapping_add(2);
         thread.last.set(number);
         thread.number.set(number);
         thread.context.set(core::ptr::from_mut(context).cast());
         thread.event.set(event);
         let status = call(core::ptr::without_provenance_mut(number));
         thread.number.set(0);
-        if thread.panicked.take() {
-            return Err(hairpin_error::Panic);
+        let panicked = thread.panicked.get();
+        if status == 0 && !panicked {
+            return Ok(());
         }
-        if status == 0 { Ok(()) } else { Err(hairpin_error::Callback) }
+        thread.panicked.set(false);
+        Err(if panicked { hairpin_error::Panic } else { hairpin_error::Callback })
     })
 }
 
@@ -92,7 +94,7 @@ pub(crate) fn enter_batch(context: &mut Context<'_>, call: impl FnOnce(*mut hair
     THREAD.with(|thread| {
         let outer = (thread.number.get(), thread.context.get(), thread.event.get());
         let panicked = thread.panicked.get();
-        let outcome = enter(context, Event::NONE, |context| {
+        let outcome = enter(context, Event::None, |context| {
             call(context);
             0
         });
@@ -143,7 +145,7 @@ pub(crate) fn book<'a>(
     event: &Cell<Event>,
     security_id: i32,
 ) -> Option<Book<'a>> {
-    if let Some(book) = event.get().book {
+    if let Event::Book(book) = event.get() {
         // SAFETY: the event's book lives while its callback runs, during which `event` has it.
         let book: Book<'a> = unsafe { *book };
         if book.security_id().0 == security_id {

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hairpin::{Strategy, Trader};
 
-use crate::callbacks::{TableStrategy, hairpin_callbacks};
+use crate::callbacks::{Table, hairpin_callbacks};
 use crate::current::{is_in_callback, thread_number};
 use crate::error::{Outcome, catch, fail, failed, hairpin_error, panicked};
 use crate::text::{text_from, write_out};
@@ -178,18 +178,30 @@ fn poison(access: &mut Access) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(state)));
 }
 
+/// A strategy of a turn.
+pub(crate) trait Turn {
+    /// Runs one turn.
+    fn turn(&mut self, trader: &mut Trader) -> hairpin::Result<bool>;
+}
+
+impl<S: Strategy> Turn for S {
+    fn turn(&mut self, trader: &mut Trader) -> hairpin::Result<bool> {
+        trader.turn(self)
+    }
+}
+
 /// Runs one turn, after a requested stop.
 #[inline]
-fn turn(access: &mut Access, strategy: &mut impl Strategy) -> Outcome<bool> {
+fn turn(access: &mut Access, strategy: &mut impl Turn) -> Outcome<bool> {
     let stop_requested = access.stop_requested();
     let trader = access.trader()?;
     if stop_requested {
         trader.stop_handle().stop();
     }
-    trader.turn(strategy).map_err(|error| failed(&error))
+    strategy.turn(trader).map_err(|error| failed(&error))
 }
 
-fn run<S: Strategy>(
+fn run<S: Turn>(
     trader: hairpin_trader,
     strategy: &mut S,
     failure: impl Fn(&S) -> Option<hairpin_error>,
@@ -238,8 +250,8 @@ pub unsafe extern "C" fn hairpin_trader_run(
     catch(|| {
         let mut place = MaybeUninit::uninit();
         // SAFETY: by the caller's contract.
-        let mut strategy = unsafe { TableStrategy::new(callbacks, &mut place, user) }?;
-        run(trader, &mut strategy, |strategy| strategy.failure)
+        let mut table = unsafe { Table::new(callbacks, &mut place, user) }?;
+        run(trader, &mut table, |table| table.failure)
     })
 }
 
@@ -258,14 +270,14 @@ pub unsafe extern "C" fn hairpin_trader_turn(
     let run = || {
         let mut place = MaybeUninit::uninit();
         // SAFETY: by the caller's contract.
-        let mut strategy = unsafe { TableStrategy::new(callbacks, &mut place, user) }?;
+        let mut table = unsafe { Table::new(callbacks, &mut place, user) }?;
         if is_in_callback() {
             return Err(in_callback());
         }
         let mut access = Access::new(trader)?;
         guard(&mut access, |access| {
-            let has_more = turn(access, &mut strategy)?;
-            strategy.failure.map_or(Ok(i32::from(has_more)), |it| Err(callback_failed(it)))
+            let has_more = turn(access, &mut table)?;
+            table.failure.map_or(Ok(i32::from(has_more)), |it| Err(callback_failed(it)))
         })
     };
     // The guard catches panics; what is before it has none.
@@ -355,11 +367,7 @@ mod tests {
     }
 
     /// Runs turns until an error, and lets the exchange run.
-    fn run_turns(
-        venue: &mut Venue,
-        trader: hairpin_trader,
-        it: &mut impl Strategy,
-    ) -> hairpin_error {
+    fn run_turns(venue: &mut Venue, trader: hairpin_trader, it: &mut impl Turn) -> hairpin_error {
         loop {
             venue.step();
             let mut access = Access::new(trader).unwrap();
@@ -403,7 +411,7 @@ mod tests {
                 assert_eq!(code, hairpin_error::Panic as i32);
                 0 // C ignores the error.
             };
-            self.0 = enter(context, Event::NONE, call).err();
+            self.0 = enter(context, Event::None, call).err();
             context.stop();
         }
     }

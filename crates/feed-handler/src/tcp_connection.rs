@@ -243,12 +243,24 @@ impl TcpConnection {
         ready: Ready,
         reactor: &mut Reactor,
     ) -> Result<(), FeedError> {
-        match &mut self.state {
+        match &self.state {
             State::Open { last_received, .. } if now < *last_received + SILENCE_MAX => Ok(()),
+            State::Waiting { until } if now < *until => Ok(()),
+            _ => self.change_state(now, ready, reactor),
+        }
+    }
+
+    #[cold]
+    fn change_state(
+        &mut self,
+        now: Instant,
+        ready: Ready,
+        reactor: &mut Reactor,
+    ) -> Result<(), FeedError> {
+        match &mut self.state {
             State::Open { .. } => {
                 self.drop_connection(now, ConnectionError::Silent(SILENCE_MAX), reactor)
             }
-            State::Waiting { until } if now < *until => Ok(()),
             State::Waiting { .. } => self.attempt(now, reactor),
             State::Connecting { link, until, next_check } => {
                 let until = *until.get_or_insert(now + CONNECT_TIMEOUT);

@@ -93,6 +93,15 @@ impl Reactor {
     /// waited first.
     #[inline]
     pub fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<Ready> {
+        match self.state {
+            WaitState::Spin => Ok(self.sources.parts().1.next()),
+            _ => self.wait_in_kernel(now, deadline),
+        }
+    }
+
+    /// Not inlined, so that a spinning wait is.
+    #[inline(never)]
+    fn wait_in_kernel(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<Ready> {
         match &mut self.state {
             WaitState::Spin => Ok(self.sources.parts().1.next()),
             WaitState::Epoll(epoll) => epoll.wait(self.sources.parts().1, now, deadline),

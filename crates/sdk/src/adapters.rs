@@ -13,7 +13,7 @@ use hairpin_time::{Now, Utc};
 
 use crate::context::{Context, CurrentSession};
 use crate::error::RejectCodeText;
-use crate::names::{Books, Names};
+use crate::names::Names;
 use crate::order_event::{
     Fill, OrderEvent, OrderFields, OrderState, Report, affected_order, report, unapplied_order,
 };
@@ -39,11 +39,10 @@ impl<S: Strategy> FeedAdapter<'_, S> {
     /// Returns the strategy, and the context of a callback. `instruments` are those of the channel.
     #[inline]
     fn parts<'b>(&'b mut self, instruments: Option<&'b Instruments>) -> (&'b mut S, Context<'b>) {
-        let books = Books { current: instruments, ..self.names.books };
         let context = Context {
             now: self.now,
             state: self.state,
-            names: Names { books, ..self.names },
+            names: Names { current: instruments, ..self.names },
             before: self.sessions,
             current: None,
             after: &mut [],

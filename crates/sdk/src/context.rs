@@ -8,7 +8,7 @@ use hairpin_order_entry::{
 };
 use hairpin_time::{Duration, Now};
 
-use crate::names::{Books, Names};
+use crate::names::Names;
 use crate::state::{SegmentSession, State, TIMERS_MAX};
 use crate::{Book, Error, Instrument, Price, Quantity, SendError, Side};
 
@@ -54,7 +54,7 @@ impl<'a> Context<'a> {
     #[inline]
     #[must_use]
     pub fn book(&self, id: SecurityId) -> Option<Book<'a>> {
-        self.books().find(id).map(|(channel, index)| Book::new(channel, index))
+        self.names.find(id).map(|(channel, index)| Book::new(channel, index))
     }
 
     /// Returns an instrument, or `None` if no channel has it.
@@ -259,12 +259,8 @@ impl<'a> Context<'a> {
         self.state.stop_requested = true;
     }
 
-    fn books(&self) -> Books<'a> {
-        self.names.books
-    }
-
     fn definition(&self, id: SecurityId) -> Option<&'a Definition> {
-        let (channel, index) = self.books().find(id)?;
+        let (channel, index) = self.names.find(id)?;
         channel.definition(index)
     }
 

@@ -5,45 +5,28 @@ use core::fmt;
 use hairpin_feed_handler::{FeedHandler, InstrumentIndex, Instruments};
 use hairpin_order_entry::SecurityId;
 
-/// The books of all channels: those of the channel whose callback runs, and the others.
-#[derive(Clone, Copy)]
-pub(crate) struct Books<'a> {
-    pub(crate) current: Option<&'a Instruments>,
+/// The symbols of `[instruments]` in order.toml, and the books of all channels, without those of
+/// the channel whose callback runs.
+pub(crate) struct Others<'a> {
+    pub(crate) configured: &'a [(String, SecurityId)],
     pub(crate) before: &'a [FeedHandler],
     pub(crate) after: &'a [FeedHandler],
 }
 
-impl<'a> Books<'a> {
+impl<'a> Others<'a> {
     /// Returns the books of these channels, outside of their callbacks.
-    pub(crate) fn all(feeds: &'a [FeedHandler]) -> Self {
-        Self { current: None, before: feeds, after: &[] }
-    }
-
-    fn channels(self) -> impl Iterator<Item = &'a Instruments> {
-        let others = self.before.iter().chain(self.after);
-        self.current.into_iter().chain(others.map(|feed| feed.channel().instruments()))
-    }
-
-    /// Returns an instrument with its channel.
-    pub(crate) fn find(self, id: SecurityId) -> Option<(&'a Instruments, InstrumentIndex)> {
-        self.channels().find_map(|channel| Some((channel, channel.find(id.0)?)))
-    }
-
-    /// Returns the instrument with a symbol. Searches all definitions.
-    pub(crate) fn find_symbol(self, symbol: &str) -> Option<SecurityId> {
-        let definitions = self.channels().flat_map(|channel| {
-            channel.iter().filter_map(|instrument| channel.definition(instrument))
-        });
-        let mut named = definitions.filter(|definition| definition.symbol.as_str() == symbol);
-        named.next().map(|definition| SecurityId(definition.security_id))
+    pub(crate) fn all(configured: &'a [(String, SecurityId)], feeds: &'a [FeedHandler]) -> Self {
+        Self { configured, before: feeds, after: &[] }
     }
 }
 
-/// The symbols of instruments: those of `[instruments]` in order.toml, then those of definitions.
+/// The symbols of instruments: those of `[instruments]` in order.toml, then those of definitions;
+/// and the books of all channels. Small, because each callback has a copy.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'a> {
-    pub(crate) configured: &'a [(String, SecurityId)],
-    pub(crate) books: Books<'a>,
+    /// The books of the channel whose callback runs.
+    pub(crate) current: Option<&'a Instruments>,
+    pub(crate) others: &'a Others<'a>,
 }
 
 impl fmt::Debug for Names<'_> {
@@ -53,12 +36,27 @@ impl fmt::Debug for Names<'_> {
 }
 
 impl<'a> Names<'a> {
+    /// Returns the names outside of a channel's callbacks.
+    pub(crate) fn new(others: &'a Others<'a>) -> Self {
+        Self { current: None, others }
+    }
+
+    fn channels(self) -> impl Iterator<Item = &'a Instruments> {
+        let others = self.others.before.iter().chain(self.others.after);
+        self.current.into_iter().chain(others.map(|feed| feed.channel().instruments()))
+    }
+
+    /// Returns an instrument with its channel.
+    pub(crate) fn find(self, id: SecurityId) -> Option<(&'a Instruments, InstrumentIndex)> {
+        self.channels().find_map(|channel| Some((channel, channel.find(id.0)?)))
+    }
+
     /// Returns the symbol of an instrument, or an empty text.
     pub(crate) fn symbol(self, id: SecurityId) -> &'a str {
-        if let Some((symbol, _)) = self.configured.iter().find(|(_, other)| *other == id) {
+        if let Some((symbol, _)) = self.others.configured.iter().find(|(_, other)| *other == id) {
             return symbol;
         }
-        let definition = self.books.find(id).and_then(|(channel, index)| channel.definition(index));
+        let definition = self.find(id).and_then(|(channel, index)| channel.definition(index));
         definition.map_or("", |definition| definition.symbol.as_str())
     }
 
@@ -67,10 +65,17 @@ impl<'a> Names<'a> {
         NameText { symbol: self.symbol(id), id }
     }
 
-    /// Returns the instrument with a symbol.
+    /// Returns the instrument with a symbol. Searches all definitions.
     pub(crate) fn security_id(self, symbol: &str) -> Option<SecurityId> {
-        let configured = self.configured.iter().find(|(name, _)| name == symbol);
-        configured.map(|(_, id)| *id).or_else(|| self.books.find_symbol(symbol))
+        let configured = self.others.configured.iter().find(|(name, _)| name == symbol);
+        let defined = || {
+            let definitions = self.channels().flat_map(|channel| {
+                channel.iter().filter_map(|instrument| channel.definition(instrument))
+            });
+            let mut named = definitions.filter(|definition| definition.symbol.as_str() == symbol);
+            named.next().map(|definition| SecurityId(definition.security_id))
+        };
+        configured.map(|(_, id)| *id).or_else(defined)
     }
 }
 

@@ -11,7 +11,7 @@ use hairpin_time::{Duration, Instant, Now};
 use crate::adapters::{FeedAdapter, SessionAdapter};
 use crate::builder::cache_path;
 use crate::cl_ord_ids::ClOrdIds;
-use crate::names::{Books, Names};
+use crate::names::{Names, Others};
 use crate::state::{JournalContent, Positions, SegmentSession, State, TIMERS_MAX};
 use crate::{Builder, ChannelId, Context, Error, NotReady, Problem, Result, StopHandle, Strategy};
 
@@ -192,8 +192,8 @@ impl Trader {
     /// [`Error::UnknownSymbol`].
     pub fn security_id(&self, symbol: &str) -> Result<SecurityId> {
         let Parts { names, feeds, .. } = &self.parts;
-        let names = Names { configured: names, books: Books::all(feeds) };
-        names.security_id(symbol).ok_or_else(|| Error::UnknownSymbol(symbol.to_owned()))
+        let id = Names::new(&Others::all(names, feeds)).security_id(symbol);
+        id.ok_or_else(|| Error::UnknownSymbol(symbol.to_owned()))
     }
 
     /// Returns `true` if all books are in sync and all sessions established.
@@ -231,13 +231,13 @@ impl Trader {
         for (number, &channel) in channels.iter().enumerate() {
             let (before, rest) = feeds.split_at_mut(number);
             let Some((feed, after)) = rest.split_first_mut() else { break };
-            let books = Books { current: None, before, after };
+            let others = Others { configured: names, before, after };
             let mut adapter = FeedAdapter {
                 strategy,
                 channel,
                 now,
                 state: &mut self.state,
-                names: Names { configured: names, books },
+                names: Names::new(&others),
                 sessions,
             };
             match feed.process(now, ready, reactor, &mut adapter) {
@@ -245,11 +245,11 @@ impl Trader {
                 // The feed handler recovers by itself.
                 Err(error) if error.is_transient() => {
                     let problem = Problem::Feed(channel, &error);
-                    let names = Names { configured: names, books: Books::all(feeds) };
+                    let others = Others::all(names, feeds);
                     let mut context = Context {
                         now,
                         state: &mut self.state,
-                        names,
+                        names: Names::new(&others),
                         before: sessions,
                         current: None,
                         after: &mut [],
@@ -270,6 +270,7 @@ impl Trader {
         strategy: &mut S,
     ) -> Result<()> {
         let Parts { reactor, feeds, sessions, names, .. } = &mut self.parts;
+        let others = Others::all(names, feeds);
         for number in 0..sessions.len() {
             let (before, rest) = sessions.split_at_mut(number);
             let Some((it, after)) = rest.split_first_mut() else { break };
@@ -278,7 +279,7 @@ impl Trader {
                 strategy,
                 now,
                 state: &mut self.state,
-                names: Names { configured: names, books: Books::all(feeds) },
+                names: Names::new(&others),
                 segment: *segment,
                 orders,
                 was_established,
@@ -316,29 +317,32 @@ impl Trader {
             return Err(failure);
         }
         while let Some(timer) = self.state.expired(now.monotonic) {
-            strategy.on_timer(timer, &mut self.context(now));
+            self.call(now, |context| strategy.on_timer(timer, context));
         }
         let not_ready = self.find_not_ready();
         let before = std::mem::replace(&mut self.not_ready, not_ready);
         self.state.is_ready = not_ready.is_none();
         match (before, not_ready) {
-            (Some(_), None) => strategy.on_ready(&mut self.context(now)),
-            (None, Some(reason)) => strategy.on_not_ready(reason, &mut self.context(now)),
+            (Some(_), None) => self.call(now, |context| strategy.on_ready(context)),
+            (None, Some(reason)) => {
+                self.call(now, |context| strategy.on_not_ready(reason, context))
+            }
             _ => {}
         }
         self.stop_if_requested(now, strategy)
     }
 
-    fn context(&mut self, now: Now) -> Context<'_> {
+    /// Runs a callback outside of those of channels and sessions.
+    fn call(&mut self, now: Now, callback: impl FnOnce(&mut Context<'_>)) {
         let Parts { feeds, sessions, names, .. } = &mut self.parts;
-        Context {
+        callback(&mut Context {
             now,
             state: &mut self.state,
-            names: Names { configured: names, books: Books::all(feeds) },
+            names: Names::new(&Others::all(names, feeds)),
             before: sessions,
             current: None,
             after: &mut [],
-        }
+        });
     }
 
     /// Terminates the sessions if that was requested. Returns `false` once all have ended.
