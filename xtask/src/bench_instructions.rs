@@ -111,7 +111,7 @@ const fn echo(name: &'static str) -> Case {
     Case { name, limit: None, bench: Bench::Echo }
 }
 
-const CASES: [Case; 24] = [
+const CASES: [Case; 26] = [
     case("one-entry", Some(600)),
     case("average-mix", None),
     case("duplicate", None),
@@ -134,6 +134,8 @@ const CASES: [Case; 24] = [
     c_turn(C),
     turn(BOOK_FACADE),
     c_turn(BOOK_C),
+    turn(RUN_FACADE),
+    c_turn(RUN_C),
     echo(TCP_ECHO),
     echo(SMOLTCP_ECHO),
 ];
@@ -143,14 +145,22 @@ const ADVANCED: &str = "turn-advanced";
 const FACADE: &str = "turn-facade";
 /// A wakeup of `hairpin_trader_turn` with one callback, which calls three functions.
 const C: &str = "turn-c";
-/// The most instructions by which it may exceed a wakeup of `Trader::turn`; see the page.
-const C_INSTRUCTIONS: u64 = 360;
+/// The most instructions by which it may exceed a wakeup of `Trader::turn`.
+const C_INSTRUCTIONS: u64 = BOOK_INSTRUCTIONS + 3 * FUNCTION_INSTRUCTIONS;
 /// A wakeup with one callback that reads its event: of `Trader::turn`, and of
 /// `hairpin_trader_turn`, which also reads the handle and the table.
 const BOOK_FACADE: &str = "book-facade";
 const BOOK_C: &str = "book-c";
 /// The most instructions by which the second may exceed the first.
-const BOOK_INSTRUCTIONS: u64 = 215;
+const BOOK_INSTRUCTIONS: u64 = CALLBACK_INSTRUCTIONS + HANDLE_INSTRUCTIONS;
+/// A wakeup with one callback that reads its event: of `Feed::run`, and of `hairpin_trader_run`.
+const RUN_FACADE: &str = "run-facade";
+const RUN_C: &str = "run-c";
+/// The most instructions by which the second may exceed the first: the cost of a callback.
+const CALLBACK_INSTRUCTIONS: u64 = 150;
+/// The most instructions to read the handle and the table, and of a function in a callback.
+const HANDLE_INSTRUCTIONS: u64 = 50;
+const FUNCTION_INSTRUCTIONS: u64 = 53;
 /// The most by which a wakeup of `Trader::turn` may exceed one of the other loop, in percent.
 const FACADE_PERCENT: u64 = 1;
 
@@ -197,6 +207,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let mut violations = compare(&document, &counts);
     violations.extend(growth(&counts));
     violations.extend(facade_cost(&counts));
+    violations.extend(c_cost(&counts, (RUN_FACADE, RUN_C), CALLBACK_INSTRUCTIONS));
     violations.extend(c_cost(&counts, (BOOK_FACADE, BOOK_C), BOOK_INSTRUCTIONS));
     violations.extend(c_cost(&counts, (FACADE, C), C_INSTRUCTIONS));
     violations.extend(smoltcp_factor(&counts));

@@ -8,6 +8,7 @@
 
 #[path = "../../../sdk/benches/turn/case.rs"]
 mod case;
+#[allow(dead_code, reason = "the other benchmark uses all strategies")]
 #[path = "../../../sdk/benches/turn/facade.rs"]
 mod facade;
 #[path = "../../../sdk/tests/support/mod.rs"]
@@ -183,11 +184,80 @@ impl Case for Table {
     }
 }
 
+/// Reads the best bid in each callback of a run, and publishes the next tick there.
+struct RunReader {
+    venue: Venue,
+    ticks: u64,
+    sum: i64,
+}
+
+unsafe extern "C" fn read_book_of_run(
+    user: *mut c_void,
+    book: *const hairpin_book_event,
+    context: *mut hairpin_context,
+) -> c_int {
+    // SAFETY: `user` is the reader, which only callbacks use during the run; `book` is valid in the
+    // callback.
+    let (reader, book) = unsafe { (&mut *user.cast::<RunReader>(), &*book) };
+    if !book.best_price_changed || !book.best_bid.is_present {
+        return 0;
+    }
+    reader.sum = reader.sum.wrapping_add(book.best_bid.price);
+    if reader.ticks == 0 {
+        return hairpin_stop_run(context);
+    }
+    reader.ticks -= 1;
+    reader.measured_pause();
+    0
+}
+
+impl RunReader {
+    /// Runs `hairpin_trader_run` with a callback per wakeup.
+    fn count() {
+        let mut venue = Venue::open("in_memory = true");
+        let config = venue.folder.path().join("config.xml");
+        let config = CString::new(config.into_os_string().into_encoded_bytes()).unwrap();
+        let wait = hairpin_wait::Spin as i32;
+        let settings =
+            hairpin_settings { config: config.as_ptr(), wait, ..hairpin_settings::default() };
+        let mut feed = hairpin_trader { id: 0 };
+        // SAFETY: the pointers are valid.
+        assert_eq!(unsafe { hairpin_open(&settings, &mut feed) }, 0);
+        let size = size_of::<hairpin_callbacks>();
+        let none = hairpin_callbacks { size, ..hairpin_callbacks::default() };
+        while hairpin_trader_is_ready(feed) != 1 {
+            venue.step();
+            // SAFETY: the table has no callbacks.
+            assert_eq!(unsafe { hairpin_trader_turn(feed, &none, std::ptr::null_mut()) }, 1);
+        }
+        venue.set_paced();
+        venue.tick();
+        let on_book = Some(read_book_of_run as _);
+        Self { venue, ticks: case::TICKS, sum: 0 }
+            .measured_run(feed, &hairpin_callbacks { on_book, ..none });
+        println!("events={}", case::TICKS);
+    }
+
+    /// Publishes a tick. Callgrind does not count in a measured function within another.
+    #[inline(never)]
+    fn measured_pause(&mut self) {
+        self.venue.tick();
+    }
+
+    #[inline(never)]
+    fn measured_run(&mut self, feed: hairpin_trader, callbacks: &hairpin_callbacks) {
+        let user = std::ptr::from_mut(self).cast();
+        // SAFETY: the table has a callback of the right type, for which `user` is the reader.
+        assert_eq!(unsafe { hairpin_trader_run(feed, callbacks, user) }, 0);
+    }
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["--count", "turn-c"] => Bench::start("c", Table::quoter).count(),
+        ["--count", "run-c"] => RunReader::count(),
         ["--count", "book-c"] => Bench::start("c", Table::reader).count(),
         ["--time", rounds] => {
             let rounds = rounds.parse().unwrap();

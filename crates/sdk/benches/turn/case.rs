@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::support::Venue;
 
 /// The ticks that are counted, and those of a round that is timed.
-const TICKS: u64 = 2_000;
+pub(crate) const TICKS: u64 = 2_000;
 /// The ticks before the count.
 const WARM_UP: u64 = 200;
 

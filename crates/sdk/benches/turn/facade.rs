@@ -44,6 +44,53 @@ impl Strategy for Reader {
     }
 }
 
+/// Reads the best bid in each callback of a run, and publishes the next tick there. So each wakeup
+/// of the run has one callback.
+pub(crate) struct RunReader {
+    venue: Venue,
+    ticks: u64,
+    sum: i64,
+}
+
+impl Strategy for RunReader {
+    fn on_book(&mut self, book: &BookEvent<'_>, ctx: &mut Context<'_>) {
+        let Some(best) = book.best_bid().filter(|_| book.best_price_changed()) else { return };
+        self.sum = self.sum.wrapping_add(best.price.mantissa());
+        if self.ticks == 0 {
+            return ctx.stop();
+        }
+        self.ticks -= 1;
+        self.measured_pause();
+    }
+}
+
+impl RunReader {
+    /// Opens an exchange and a feed in sync.
+    pub(crate) fn open(ticks: u64) -> (Self, Feed) {
+        let mut venue = Venue::open("in_memory = true");
+        let builder = Feed::builder(venue.folder.path().join("config.xml")).channel(310);
+        let mut feed = builder.wait(Wait::Spin).open().unwrap();
+        while !feed.is_ready() {
+            venue.step();
+            feed.turn(&mut Reader::default()).unwrap();
+        }
+        venue.set_paced();
+        venue.tick();
+        (Self { venue, ticks, sum: 0 }, feed)
+    }
+
+    /// Publishes a tick. Callgrind does not count in a measured function within another.
+    #[inline(never)]
+    fn measured_pause(&mut self) {
+        self.venue.tick();
+    }
+
+    #[inline(never)]
+    pub(crate) fn measured_run(&mut self, feed: Feed) {
+        feed.run(self).unwrap();
+    }
+}
+
 /// A strategy of a benchmark.
 pub(crate) trait Counts: Strategy + Default {
     /// Returns the numbers of answered ticks, and of those whose orders are canceled.

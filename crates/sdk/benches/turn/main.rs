@@ -15,8 +15,8 @@ mod support;
 use std::process::ExitCode;
 
 use advanced::Advanced;
-use case::{Bench, compare};
-use facade::{Facade, Quoter, Reader};
+use case::{Bench, TICKS, compare};
+use facade::{Facade, Quoter, Reader, RunReader};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +26,11 @@ fn main() -> ExitCode {
         ["--count", "book-facade"] => Bench::start("facade", Facade::<Reader>::open).count(),
         ["--count", "turn-advanced"] => Bench::start("advanced", Advanced::<true>::open).count(),
         ["--count", "turn-untracked"] => Bench::start("untracked", Advanced::<false>::open).count(),
+        ["--count", "run-facade"] => {
+            let (mut reader, feed) = RunReader::open(TICKS);
+            reader.measured_run(feed);
+            println!("events={TICKS}");
+        }
         ["--time", rounds] => {
             let mut advanced = Bench::start("advanced", Advanced::<true>::open);
             let mut facade = Bench::start("facade", Facade::<Quoter>::open);
