@@ -76,9 +76,21 @@ def test_every_wait_receives(exchange, wait):
     assert len(books.books) == 3
 
 
+class UntilChange(Books):
+    """Stops at a change of a best price after all books have come into sync."""
+
+    def on_ready(self, ctx):
+        pass
+
+    def on_book(self, book, ctx):
+        super().on_book(book, ctx)
+        if ctx.is_ready and book.best_price_changed:
+            ctx.stop()
+
+
 def test_recording_is_a_capture_of_the_channel(venue, exchange, tmp_path):
     config = venue("--traders", "0", "--feed", "multicast") / "config.xml"
-    books = Books()
+    books = UntilChange()
     feed = hairpin.Feed(config, 310, interfaces=("lo", "lo"), recording=tmp_path)
     feed.run(books)
     assert len(books.books) == 5
