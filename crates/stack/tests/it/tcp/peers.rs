@@ -205,7 +205,23 @@ fn bytes_take_a_new_route_and_wait_for_a_lost_one() {
         // Without a route nothing arrives, and nothing is lost.
         let unreachable = Route { kind: RouteKind::Unreachable, ..to_peer };
         rtnetlink.add_route(&unreachable).unwrap();
-        send_all(&mut socket, &bytes(position, 3_000));
+        // The kernel's notification takes a moment: until then bytes leave, and are answered. The
+        // kernel itself, to which a change of routes can return the connection, knows at once.
+        let sent = |socket: &TcpSocket| socket.counters().map(|counters| counters.bytes_sent);
+        let mut unanswered = 0;
+        let noticed = eventually(|| {
+            let Some(before) = sent(&socket) else { return true };
+            send_all(&mut socket, &bytes(position, 1));
+            if sent(&socket).is_some_and(|after| after > before) {
+                expect(&mut socket, position, 1);
+                position += 1;
+                return false;
+            }
+            unanswered = 1;
+            true
+        });
+        assert!(noticed);
+        send_all(&mut socket, &bytes(position + unanswered as u64, 3_000 - unanswered));
         for _ in 0..100 {
             match socket.receive(|_| panic!("there is no route")) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
