@@ -166,9 +166,15 @@ pub(crate) fn set_page(page: &CounterPage) {
     PAGE.store(page.fd().as_raw_fd(), Ordering::Relaxed);
 }
 
+/// Returns `true` if the descriptor is that of the keeper, which the programs that this one runs
+/// must inherit.
+pub(crate) fn is_keeper(fd: c_int) -> bool {
+    settings().keeper == Some(fd)
+}
+
 /// Returns `true` if the descriptor belongs to the library, so that the program must not close it.
 pub(crate) fn is_internal(fd: c_int) -> bool {
-    settings().keeper == Some(fd)
+    is_keeper(fd)
         || stacks().is_some()
             && (hairpin_stack::is_internal_descriptor(fd)
                 || sleep::is_event(fd)
@@ -435,6 +441,7 @@ pub(crate) fn forget(fd: c_int) {
     let Some(slot) = slots::find(fd) else { return };
     slot.set_considered(false);
     slot.set_multicast_interface(0);
+    slot.memberships().clear();
     stream::give_up(fd, Cause::Close);
     crate::epoll::forget(fd, slot);
     if let Some(socket) = slot.set_socket(None) {

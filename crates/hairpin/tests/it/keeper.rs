@@ -23,6 +23,17 @@ const VARIABLE: &str = "HAIRPIN_TEST_RUN";
 const SILENCE: Duration = Duration::from_secs(5);
 /// A slower end is printed.
 const SLOW: Duration = Duration::from_millis(200);
+/// Starts a program after each usual way to let it inherit no descriptor.
+const CLOSING: &str = "
+import fcntl, os, subprocess, sys
+for fd in map(int, os.listdir('/proc/self/fd')):
+    for mark in (lambda: os.set_inheritable(fd, False), lambda: fcntl.fcntl(fd, fcntl.F_SETFD, 1)):
+        try:
+            fd < 3 or mark()
+        except OSError:
+            pass
+subprocess.call(sys.argv[1:])
+";
 const MESSAGE: usize = 64;
 
 /// The end of the peer's connection.
@@ -95,7 +106,7 @@ impl Ground {
     }
 
     /// Starts a run and exchanges the first messages. `wrapped`: the program is a child of another
-    /// one, which closes all descriptors but the first three before it executes the program.
+    /// one, which passes no descriptor but the first three.
     fn start(&mut self, role: &str, behavior: &str, wrapped: bool) -> Run {
         self.runs += 1;
         let name = format!("{}-{}", std::process::id(), self.runs);
@@ -111,8 +122,7 @@ impl Ground {
         let (mut command, script) = self.command();
         command.args(["run", "--strict", "--interface", host.interface(), "--"]);
         if wrapped {
-            let start = "import subprocess, sys; subprocess.call(sys.argv[1:])";
-            command.args(["/usr/bin/python3", "-S", "-E", "-c", start]);
+            command.args(["/usr/bin/python3", "-S", "-E", "-c", CLOSING]);
         }
         command.args(["/usr/bin/python3", "-S", "-E"]).arg(script);
         command

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_ulong, c_void};
 
 use libc::{sockaddr, socklen_t};
 
-use crate::errno::{errno, set_errno};
+use crate::errno::{errno, fail, set_errno};
 use crate::membership::{self, Change};
 use crate::options::SocketState;
 use crate::stream_counters::Cause;
@@ -152,6 +152,9 @@ unsafe fn last_index(value: *const c_void, length: socklen_t) -> u32 {
 /// As for ioctl(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
+    if request == libc::FIOCLEX as c_ulong && process::is_keeper(fd) {
+        return fail(libc::EBADF) as c_int;
+    }
     if let Some(slot) = slots::stream(fd) {
         // SAFETY: the program's arguments.
         return unsafe { super::streams::control(fd, slot, request, argument) };
@@ -178,6 +181,9 @@ pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usi
 /// As for fcntl(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    if command == libc::F_SETFD && process::is_keeper(fd) {
+        return fail(libc::EBADF) as c_int;
+    }
     if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) && slots::carries_data(fd) {
         after(0, || process::share(fd, "the descriptor is duplicated"));
     }

@@ -41,10 +41,9 @@ const NAME: &CStr = c"hairpin-keeper";
 /// which one waits for the other and replaces it if it is killed. The keeper opens no other
 /// interfaces than these for the programs of the run.
 ///
-/// Returns the
-/// descriptor for [`KeeperClient::connect`](super::KeeperClient::connect): not close-on-exec, so
-/// that the programs of a run inherit it. The keeper ends when the last process that has the
-/// descriptor has ended.
+/// Returns the descriptor for [`KeeperClient::connect`](super::KeeperClient::connect): not
+/// close-on-exec, so that the programs of a run inherit it. The keeper ends when the last process
+/// that has the descriptor has ended.
 ///
 /// # Errors
 /// The kernel's, and `Unsupported` if this process has more than one thread: a copy of it could not
@@ -212,9 +211,11 @@ struct Ending {
 struct Pending {
     orphan: Orphan,
     until: Instant,
-    /// Makes the peer acknowledge, again at this time, twice as long after the last one each time.
+    /// A segment that makes the peer acknowledge.
     probe: Option<Vec<u8>>,
+    /// The time of the next probe.
     probe_at: Instant,
+    /// The time from that probe to the one after it, doubled with each.
     interval: Duration,
 }
 
