@@ -529,6 +529,7 @@ pub(crate) extern "C" fn after_fork_in_child() {
     OPENED.store(false, Ordering::Relaxed);
     PAGE.store(-1, Ordering::Relaxed);
     slots::forget_all();
+    crate::epoll::forget_listed();
     stream::forget_pauses();
     sleep::forget_all();
     counters::forget();

@@ -73,6 +73,11 @@ pub(crate) fn wake(fd: c_int) {
     }
 }
 
+/// Returns `true` if a thread sleeps or is about to.
+pub(crate) fn has_sleepers() -> bool {
+    COUNT.load(SeqCst) > 0
+}
+
 /// Wakes all sleepers. Async-signal-safe.
 pub(crate) fn wake_all() {
     if COUNT.load(SeqCst) > 0 {

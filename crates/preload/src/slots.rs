@@ -5,7 +5,7 @@
 //! in a call finds a valid slot after another thread has closed the descriptor.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::epoll::EpollSet;
@@ -43,6 +43,9 @@ pub(crate) struct Slot {
     epoll: Mutex<Option<Box<EpollSet>>>,
     /// The epoll instances whose members this descriptor is or was.
     instances: Mutex<Vec<c_int>>,
+    /// `true` while the descriptor is recorded as one that may be ready, and the next such one.
+    pub(crate) is_listed: AtomicBool,
+    pub(crate) next_listed: AtomicI32,
     /// The TCP connection, and the calls of the kernel.
     pub(crate) stream: Tracking,
 }

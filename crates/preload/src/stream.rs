@@ -309,7 +309,7 @@ impl Stream {
         // program has closed the descriptor by a call that is not replaced.
         let descriptor = unsafe { BorrowedFd::borrow_raw(fd) };
         Some(Self {
-            tcp: stack.adopt_tcp_descriptor(descriptor, sleep::wake),
+            tcp: stack.adopt_tcp_descriptor(descriptor, epoll::wake),
             state: StreamState::default(),
             is_blocked: false,
             edges: 0,

@@ -377,13 +377,21 @@ pub(crate) unsafe extern "C" fn epoll_ctl(
     fd: c_int,
     event: *mut libc::epoll_event,
 ) -> c_int {
+    let Some(_inside) = guard::enter() else {
+        // SAFETY: the program's arguments.
+        return unsafe { real::epoll_ctl(epoll, operation, fd, event) };
+    };
+    // SAFETY: the program passes an event, unless it removes the descriptor.
+    let change = unsafe { event.as_ref() };
+    match epoll::change_taken_over(epoll, operation, fd, change) {
+        Some(Ok(())) => return 0,
+        Some(Err(number)) => return fail(number) as c_int,
+        None => {}
+    }
     // SAFETY: the program's arguments.
     let result = unsafe { real::epoll_ctl(epoll, operation, fd, event) };
-    if result == 0
-        && let Some(_inside) = guard::enter()
-    {
-        // SAFETY: the program passes an event, unless it removes the descriptor.
-        epoll::control(epoll, operation, fd, unsafe { event.as_ref() });
+    if result == 0 {
+        epoll::control(epoll, operation, fd, change);
     }
     result
 }
@@ -416,22 +424,22 @@ unsafe fn epoll_wait_for(
     }
     let signals = guard::signals();
     let mut wait: Option<Wait> = None;
-    let mut kernel_ns = 0;
+    // The kernel is asked at least once, and after a sleep.
+    let mut asks_kernel = true;
     loop {
         let Some(inside) = guard::enter() else { return kernel(timeout, 0) };
         process::poll_stacks();
         // SAFETY: the caller guarantees that many events.
         let list = unsafe { std::slice::from_raw_parts_mut(events, most as usize) };
         let found = epoll::take_ready(slot, epoll, list);
-        let now = clock::now_ns();
         let mut total = found;
-        if found < most as usize && now - kernel_ns >= KERNEL_INTERVAL_NS {
-            kernel_ns = now;
+        if found < most as usize && epoll::takes_kernel_turn(slot, asks_kernel && found == 0) {
+            asks_kernel = false;
             let added = kernel(Some(Duration::ZERO), found);
             if added < 0 && found == 0 {
                 return added;
             }
-            total += epoll::merge(slot, list, found, added.max(0) as usize);
+            total += epoll::merge(slot, epoll, list, found, added.max(0) as usize);
         }
         drop(inside);
         if total > 0 {
@@ -447,8 +455,7 @@ unsafe fn epoll_wait_for(
             epoll::is_ready(slot)
         };
         match wait.turn(&mut fds, mask, check) {
-            Turn::Again if fds.is_empty() => {}
-            Turn::Again => kernel_ns = 0,
+            Turn::Again => asks_kernel |= !fds.is_empty(),
             Turn::TimedOut => return 0,
             Turn::Interrupted => return fail(libc::EINTR) as c_int,
         }

@@ -348,9 +348,64 @@ class Scenario:
             sender.join()
             return data == pattern(30_000)
 
-    def many(self):
-        """Connections in one epoll instance."""
-        connections = [self.connect() for _ in range(20)]
+    def epoll_changes(self):
+        """Changes of a member while its connection is taken over, and after a handback."""
+        found = []
+
+        def attempt(call, *arguments):
+            try:
+                call(*arguments)
+                found.append("ok")
+            except OSError as error:
+                found.append(errno.errorcode[error.errno])
+
+        def events(timeout):
+            found.append([events for _, events in epoll.poll(timeout)])
+
+        def bypass():
+            for _ in range(20):
+                connection.sendall(b"echo 1\nx")
+                assert connection.recv(1) == b"x"
+
+        with self.connect() as connection, select.epoll() as epoll, select.epoll() as other:
+            epoll.register(connection, select.EPOLLIN)
+            bypass()
+            attempt(epoll.register, connection, select.EPOLLOUT)
+            events(0)
+            attempt(epoll.modify, connection, select.EPOLLOUT)
+            events(5)
+            attempt(epoll.unregister, connection)
+            attempt(epoll.unregister, connection)
+            attempt(epoll.modify, connection, select.EPOLLIN)
+            events(0.02)
+            attempt(epoll.register, connection, select.EPOLLIN | select.EPOLLOUT)
+            events(5)
+            # A removal and a change that the kernel learns of at the handback.
+            attempt(other.register, connection, select.EPOLLIN | select.EPOLLET)
+            attempt(epoll.unregister, connection)
+            bypass()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+            other.poll(0)
+            connection.sendall(b"echo 1\ny")
+            found.append([events for _, events in other.poll(5)])
+            events(0)
+            attempt(epoll.unregister, connection)
+            attempt(epoll.register, connection, select.EPOLLIN)
+            events(5)
+            found.append(connection.recv(1))
+            exclusive = 1 << 28
+            bypass()
+            attempt(epoll.modify, connection, select.EPOLLIN | exclusive)
+            attempt(epoll.unregister, connection)
+            attempt(epoll.register, connection, select.EPOLLIN | exclusive)
+            bypass()
+            attempt(epoll.modify, connection, select.EPOLLIN)
+        return found
+
+    def many(self, count=20):
+        """Connections in one epoll instance, which are checked when they have something."""
+        connections = [self.connect() for _ in range(count)]
         with select.epoll() as epoll:
             by_descriptor = {it.fileno(): it for it in connections}
             for connection in connections:
