@@ -17,9 +17,9 @@ const QUICK_SIZES: [usize; 1] = [14];
 const SIZE_RANGE: [usize; 2] = [14, 1_448];
 /// The default number of rounds of each case, and with --quick.
 const ROUNDS: [u32; 2] = [5, 1];
-/// The round trips of the minimal echo per round.
+/// The round trips of an echo per round.
 const ECHO_SAMPLES: u64 = 50_000;
-/// The round trips of the minimal echo before recording.
+/// The round trips of an echo before recording.
 const WARM_UP: u64 = 1_000;
 
 /// Measure unmodified programs: sockperf with and without acceleration, for each message size
@@ -27,11 +27,12 @@ const WARM_UP: u64 = 1_000;
 /// The program is Debian's sockperf (ping-pong over UDP and TCP, --mps=3000000), blocking and
 /// spinning (--nonblocked). It runs over kernel sockets, and under `hairpin run` on both sides.
 /// Spinning, it also runs with one side accelerated. The minimal AF_XDP echo, with frames of the
-/// same length, shows the lower bound of the device.
+/// same length, shows the lower bound of the device; the copying echo also copies each message and
+/// sums its bytes, as any socket does.
 ///
 /// Each side has a core of its own. Cases alternate in rounds (A B C A B C ...), each with its own
 /// processes. A ratio is the median over rounds. AF_XDP needs root and two hosts; otherwise only
-/// kernel sockets are measured. A run takes about 12 minutes, --quick about 30 seconds.
+/// kernel sockets are measured. A run takes about 14 minutes, --quick about 30 seconds.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct BenchSocketsArgs {
     /// Print the tables of a results file written with --json, without measuring
@@ -78,12 +79,13 @@ impl BenchSocketsArgs {
         let samples = ECHO_SAMPLES * self.rounds() as u64;
         let load = Load { interval_us: 0, warm_up: WARM_UP, samples, seed: 0 };
         let seconds = self.seconds;
-        const COLUMNS: [(Program, Wait); 7] = [
+        const COLUMNS: [(Program, Wait); 8] = [
             (Program::KERNEL, Wait::Block),
             (Program::BOTH, Wait::Block),
             (Program::KERNEL, Wait::Spin),
             (Program::BOTH, Wait::Spin),
             (Program::MinimalEcho, Wait::Spin),
+            (Program::CopyingEcho, Wait::Spin),
             (Program::CLIENT, Wait::Spin),
             (Program::SERVER, Wait::Spin),
         ];
@@ -138,12 +140,13 @@ mod tests {
             "sockperf, kernel, udp, wait spin, 14 bytes",
             "sockperf, preload, udp, wait spin, 14 bytes",
             "minimal echo, xdp, udp, wait spin, 14 bytes",
+            "copying echo, xdp, udp, wait spin, 14 bytes",
             "sockperf, client accelerated, preload, udp, wait spin, 14 bytes",
             "sockperf, server accelerated, preload, udp, wait spin, 14 bytes",
         ];
         assert_eq!(names, expected);
         let length = |words| parse(words).unwrap().plan().len();
-        assert_eq!([length(""), length("--protocol tcp")], [14 * SIZES.len(), 7 * SIZES.len()]);
+        assert_eq!([length(""), length("--protocol tcp")], [16 * SIZES.len(), 8 * SIZES.len()]);
         assert_eq!(["", "--quick", "--rounds 3"].map(|it| parse(it).unwrap().rounds()), [5, 1, 3]);
     }
 

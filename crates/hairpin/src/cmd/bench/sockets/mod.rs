@@ -13,6 +13,7 @@ use anyhow::{Result, bail};
 use hairpin_measure::{Recorder, Results, Row};
 
 pub(crate) use args::BenchSocketsArgs;
+use minimal_echo::Payload;
 use sockets_case::{Program, SocketsCase};
 
 use super::bench_context::BenchContext;
@@ -69,7 +70,8 @@ impl Bench for Sockets {
         told: &mut dyn FnMut(u64),
     ) -> Result<Round> {
         let (round_trips, counts) = match case.program {
-            Program::MinimalEcho => minimal_echo::round(context, case)?,
+            Program::MinimalEcho => minimal_echo::round(context, case, Payload::Ignored)?,
+            Program::CopyingEcho => minimal_echo::round(context, case, Payload::Copied)?,
             Program::Sockperf(accelerated) => sockperf_round::round(context, case, accelerated)?,
         };
         told(case.load.samples);

@@ -13,6 +13,9 @@ pub(super) enum Program {
     Sockperf([bool; 2]),
     /// Frames of the same length over the minimal AF_XDP socket: the lower bound.
     MinimalEcho,
+    /// The same, with what any program with messages of its own does: it copies each message into
+    /// the frame and out of it, and sums the bytes that a checksum covers.
+    CopyingEcho,
 }
 
 impl Program {
@@ -30,6 +33,7 @@ impl Program {
             Self::SERVER => ["sockperf, server accelerated", "preload"],
             Self::Sockperf(_) => ["sockperf", "preload"],
             Self::MinimalEcho => ["minimal echo", "xdp"],
+            Self::CopyingEcho => ["copying echo", "xdp"],
         }
     }
 }
@@ -72,7 +76,7 @@ pub(super) struct SocketsCase {
     pub(super) size: usize,
     /// The duration of a round of sockperf, in seconds.
     pub(super) seconds: u32,
-    /// The number of samples of the minimal echo. sockperf runs for a time instead.
+    /// The number of samples of an echo. sockperf runs for a time instead.
     pub(super) load: Load,
 }
 

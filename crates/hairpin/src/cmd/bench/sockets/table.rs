@@ -10,12 +10,13 @@ use super::sockets_case::{Program, Protocol};
 use crate::cmd::bench::comparison_table::{Column, drawn, grouped, here, median_ratio, note};
 
 /// The columns that are measured, and their headings.
-const PROGRAMS: [(&str, Program); 5] = [
+const PROGRAMS: [(&str, Program); 6] = [
     ("kernel", Program::KERNEL),
     ("both", Program::BOTH),
     ("client", Program::CLIENT),
     ("server", Program::SERVER),
     ("minimal", Program::MinimalEcho),
+    ("copying", Program::CopyingEcho),
 ];
 
 /// Renders the tables of a results file.
@@ -40,6 +41,7 @@ pub(super) fn render(results: &Results) -> String {
 const LEGEND: &str = "
 kernel: without acceleration. both, client, server: these sides under hairpin run. minimal: frames
 of the same length over an AF_XDP socket with minimal code around it, the lower bound of the device.
+copying: minimal, and each message is copied into the frame and out of it, and its bytes are summed.
 A percentile with fewer than 10 samples beyond it is -. A ratio is the median over rounds.
 ";
 
@@ -50,7 +52,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Returns the valid row of a program, a wait and a size. The minimal echo always spins.
+    /// Returns the valid row of a program, a wait and a size. The echoes always spin.
     fn row(&self, program: Program, wait: Wait, size: u64) -> Option<&Row> {
         let [case, transport] = program.names();
         let is_wanted = |row: &&&Row| {
@@ -107,12 +109,13 @@ impl Rows<'_> {
 
     /// Returns the ratios of the medians by size.
     fn ratios(&self, wait: Wait) -> String {
-        const RATIOS: [(&str, Program, Program); 5] = [
+        const RATIOS: [(&str, Program, Program); 6] = [
             ("kernel/both", Program::KERNEL, Program::BOTH),
             ("both/kernel", Program::BOTH, Program::KERNEL),
             ("client/kernel", Program::CLIENT, Program::KERNEL),
             ("server/kernel", Program::SERVER, Program::KERNEL),
             ("both/minimal", Program::BOTH, Program::MinimalEcho),
+            ("both/copying", Program::BOTH, Program::CopyingEcho),
         ];
         let columns = RATIOS.map(|(heading, over, under)| {
             let ratio = move |size| {
