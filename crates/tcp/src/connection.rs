@@ -251,15 +251,6 @@ impl Connection {
         ring::read(rings.send, self.send_unacknowledged, length)
     }
 
-    /// Returns the byte before [`send_unacknowledged`](Self::send_unacknowledged), if this value
-    /// has sent it and the ring still contains it.
-    #[must_use]
-    pub fn last_acknowledged(&self, rings: &Rings<'_>) -> Option<u8> {
-        let was_sent = self.counters.bytes_sent > self.in_flight() as u64;
-        let [part, _] = ring::read(rings.send, self.send_unacknowledged.wrapping_sub(1), 1);
-        part.first().copied().filter(|_| was_sent && self.room() > 0)
-    }
-
     /// Returns the bytes queued and never sent, in one or two parts.
     #[must_use]
     pub fn unsent<'r>(&self, rings: &'r Rings<'_>) -> [&'r [u8]; 2] {

@@ -21,6 +21,8 @@ const SETTLED: Duration = Duration::from_millis(1);
 const ACKNOWLEDGED: Duration = Duration::from_millis(5);
 /// The longest time to wait for acknowledgments before a connection is reset.
 const DELIVERED: Duration = Duration::from_millis(500);
+/// The byte before those in flight: the peer has acknowledged it, so its value does not matter.
+pub(super) const FILLER: u8 = 0;
 /// The longest payload of an injected segment.
 const CHUNK: usize = 1_024;
 /// The longest retransmission timeout of what is in flight at a handback.
@@ -37,10 +39,10 @@ impl Bypass {
         shared: &SharedState,
         socket: KernelSocket<'_>,
         reason: Option<Reason>,
-        restored: io::Result<u32>,
+        restored: io::Result<()>,
     ) -> io::Result<()> {
         shared.tcp.retire(shared, &self.entry, self.flow);
-        let acknowledged = restored?;
+        restored?;
         let keeper = self.send_ring.switch();
         let socket = socket.with_keeper(keeper.as_ref());
         if self.connection.owes_acknowledgment() {
@@ -48,12 +50,9 @@ impl Bypass {
             // the peer sends again.
             let _ = self.transmit_acknowledgment(shared);
         }
-        if self.connection.send_unacknowledged() != acknowledged {
-            // The kernel's socket counts these bytes as in flight. With timestamps it measures the
-            // round-trip time too: until then its retransmission timeout is 3 s.
-            let next = self.connection.receive_next();
-            self.inject(shared, TcpFlags::ACK, next, [&[], &[]]);
-        }
+        // The acknowledgment of the filler. With timestamps the kernel's socket measures the
+        // round-trip time too: until then its retransmission timeout is 3 s.
+        self.inject(shared, TcpFlags::ACK, self.connection.receive_next(), [&[], &[]]);
         self.inject_out_of_order(shared);
         self.inject_end(shared, reason);
         for mut packet in std::mem::take(&mut self.for_kernel) {
@@ -69,10 +68,8 @@ impl Bypass {
         if lost { sent } else { Ok(()) }
     }
 
-    /// Moves the state into the kernel's socket. Returns the number up to which that socket counts
-    /// sent bytes as acknowledged.
-    ///
-    /// The last acknowledged byte is among those that it counts as in flight.
+    /// Moves the state into the kernel's socket, which counts one byte before those in flight as in
+    /// flight too.
     ///
     /// # Errors
     /// The kernel's. The engine's state is unchanged, so that another attempt is possible.
@@ -82,7 +79,7 @@ impl Bypass {
         socket: KernelSocket<'_>,
         readiness: &Readiness,
         reason: Option<Reason>,
-    ) -> io::Result<u32> {
+    ) -> io::Result<()> {
         let keeper = self.send_ring.switch();
         let socket = socket.with_keeper(keeper.as_ref());
         let restored = self.write_connection(shared, socket, readiness, reason);
@@ -95,25 +92,22 @@ impl Bypass {
         socket: KernelSocket<'_>,
         readiness: &Readiness,
         reason: Option<Reason>,
-    ) -> io::Result<u32> {
+    ) -> io::Result<()> {
         self.settle(shared, socket, readiness, reason)?;
-        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
-        let last = self.connection.last_acknowledged(&rings);
-        let acknowledged =
-            self.connection.send_unacknowledged().wrapping_sub(u32::from(last.is_some()));
+        let acknowledged = self.connection.send_unacknowledged().wrapping_sub(1);
         let pushed = self.connection.unread_length();
         let _port = match self.is_bound {
             true => socket.start_repair().map(|()| None)?,
             false => socket.start_restoring()?,
         };
         self.reconnect(socket, acknowledged)?;
-        // For the timer of what is in flight. That of the last acknowledged byte ends at once.
+        // For the timer of what is in flight. That of the filler ends at once.
         let has_timer = self.connection.in_flight() > 0;
         let timeout_max = if has_timer { socket.timeout_max().ok() } else { None };
         if timeout_max.is_some() {
             socket.set_timeout_max(TIMEOUT_MAX_MS)?;
         }
-        self.write_queues(socket, last)?;
+        self.write_queues(socket)?;
         if let Some(timeout_max) = timeout_max {
             socket.set_timeout_max(timeout_max)?;
         }
@@ -132,7 +126,7 @@ impl Bypass {
         if self.keepalive != 0 {
             socket.set_keepalive(self.keepalive)?;
         }
-        Ok(acknowledged)
+        Ok(())
     }
 
     /// Waits until the takeover is over and, for a limited time, until everything is acknowledged;
@@ -184,10 +178,10 @@ impl Bypass {
     }
 
     /// Writes the bytes that are sent and unacknowledged, those that are unread, and the options.
-    fn write_queues(&mut self, socket: KernelSocket<'_>, last: Option<u8>) -> io::Result<()> {
+    fn write_queues(&mut self, socket: KernelSocket<'_>) -> io::Result<()> {
         let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
         socket.select(Queue::Send)?;
-        socket.write_all(last.as_slice())?;
+        socket.write_all(&[FILLER])?;
         for part in self.connection.unacknowledged(&rings) {
             socket.write_all(part)?;
         }

@@ -66,7 +66,9 @@ pub(super) struct Info {
     /// The peer's scale in the lower four bits, ours in the upper ones.
     pub(super) scales: u8,
     _flags: u8,
-    _timeouts: [u32; 2],
+    /// The retransmission timeout in microseconds.
+    pub(super) retransmission_timeout_us: u32,
+    _acknowledgment_timeout: u32,
     /// The longest payload of a segment, after options.
     pub(super) send_mss: u32,
     _receive_mss: u32,

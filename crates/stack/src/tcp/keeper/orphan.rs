@@ -6,11 +6,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use hairpin_mapped::StateReader;
-use hairpin_tcp::{Config, Connection, PreparedHeader, Rings, Route, Snapshot};
-use hairpin_wire::{EthernetHeader, MacAddress};
+use hairpin_tcp::{Config, Connection, PreparedHeader, Rings, Route, Snapshot, Timestamps};
+use hairpin_wire::{EthernetHeader, MacAddress, TcpFlags};
 use socket2::SockRef;
 
 use super::record::{Phase, Record};
+use crate::tcp::handback::FILLER;
 use crate::tcp::injector::Injector;
 use crate::tcp::kernel_socket::{
     ESTABLISHED, KernelSocket, OPTION_SACK, OPTION_TIMESTAMPS, Queue, RepairWindow,
@@ -31,16 +32,28 @@ pub(super) struct Orphan {
     options: u8,
     /// TSval minus the time in milliseconds, and the lowest TSval.
     clock: (u32, u32),
+    round_trip: hairpin_time::Duration,
 }
 
 /// The rest of the work after the numbers are restored.
 #[derive(Debug)]
 pub(super) enum Rest {
-    /// Send these bytes, then close. `resets`: the program has left bytes unread. `probe`: makes
-    /// the peer acknowledge bytes in flight, whose acknowledgments the program may have received.
-    Close { unsent: Vec<u8>, resets: bool, probe: Option<Vec<u8>> },
+    /// Send these bytes, then close. `resets`: the program has left bytes unread. `in_flight`: some
+    /// bytes are in flight.
+    Close { unsent: Vec<u8>, resets: bool, in_flight: Option<InFlight> },
     /// Nothing is known: make the peer receive an RST.
     Reset { sequence: Option<u32> },
+}
+
+/// Packets for bytes in flight.
+#[derive(Debug)]
+pub(super) struct InFlight {
+    /// Presented to the kernel: acknowledges the filler, as the peer did. The kernel measures a
+    /// round-trip time, and sends lost bytes again after about 200 ms instead of 1 s.
+    pub(super) acknowledgment: Option<Vec<u8>>,
+    /// Makes the peer acknowledge what has arrived: the program may have received the
+    /// acknowledgments.
+    pub(super) probe: Option<Vec<u8>>,
 }
 
 impl Orphan {
@@ -60,7 +73,8 @@ impl Orphan {
         let value = kernel.timestamp().ok()? | 1;
         let clock = (value.wrapping_sub(milliseconds()), value.wrapping_add(pacing_lead(&info)));
         let (scales, options) = (info.scales, info.options);
-        Some(Self { socket, local, remote, scales, options, clock })
+        let round_trip = hairpin_time::Duration::from_micros(info.round_trip_us.into());
+        Some(Self { socket, local, remote, scales, options, clock, round_trip })
     }
 
     pub(super) fn kernel(&self) -> KernelSocket<'_> {
@@ -86,7 +100,7 @@ impl Orphan {
         let kernel = self.kernel();
         let numbers = &record.numbers;
         let mut unsent = Vec::new();
-        let (mut resets, mut probe) = (false, None);
+        let (mut resets, mut in_flight) = (false, None);
         match record.phase {
             Phase::Free => {}
             Phase::TakingOver => {
@@ -99,7 +113,10 @@ impl Orphan {
                 unsent = bytes.split_off(record.in_flight() as usize);
                 resets = numbers.unread > 0 || kernel.unread()? > 0;
                 if !bytes.is_empty() {
-                    probe = self.packet(una, numbers.receive_next, true);
+                    in_flight = Some(InFlight {
+                        acknowledgment: self.acknowledgment(&record),
+                        probe: self.packet(una, numbers.receive_next, true),
+                    });
                 }
                 self.write(&record, &bytes, resets)?;
             }
@@ -112,10 +129,11 @@ impl Orphan {
                 kernel.set_reuse_address(record.reuse.into())?;
             }
         }
-        Ok(Rest::Close { unsent, resets, probe })
+        Ok(Rest::Close { unsent, resets, in_flight })
     }
 
-    /// Dissolves the kernel's connection and establishes it again with the numbers of the record.
+    /// Dissolves the kernel's connection and establishes it again with the numbers of the record,
+    /// and with a filler before bytes in flight.
     fn write(&self, record: &Record, in_flight: &[u8], has_unread: bool) -> io::Result<()> {
         let (kernel, numbers) = (self.kernel(), &record.numbers);
         let _port = kernel.start_restoring()?;
@@ -123,7 +141,8 @@ impl Orphan {
         kernel.take_error()?;
         kernel.bind(self.local)?;
         kernel.select(Queue::Send)?;
-        kernel.set_sequence(numbers.send_unacknowledged)?;
+        let has_filler = !in_flight.is_empty();
+        kernel.set_sequence(numbers.send_unacknowledged.wrapping_sub(has_filler.into()))?;
         kernel.select(Queue::Receive)?;
         kernel.set_sequence(numbers.receive_next.wrapping_sub(has_unread.into()))?;
         kernel.set_segment_size(record.segment_size)?;
@@ -131,6 +150,10 @@ impl Orphan {
         // Before Linux 6.15 the timeout stays 3 s.
         let _ = kernel.set_timeout_max(TIMEOUT_MAX_MS);
         kernel.select(Queue::Send)?;
+        if has_filler {
+            // A segment of its own, so that its acknowledgment gives a round-trip time.
+            kernel.write_all(&[FILLER])?;
+        }
         kernel.write_all(in_flight)?;
         kernel.select(Queue::Receive)?;
         // The close sends an RST because of this byte.
@@ -148,15 +171,19 @@ impl Orphan {
             receive_window_update: next,
         })?;
         if timestamps {
-            let (offset, floor) = self.clock;
-            let value = milliseconds().wrapping_add(offset);
-            let is_early = value.wrapping_sub(floor).cast_signed() < 0;
-            let value = if is_early { floor } else { value };
+            let value = self.timestamp();
             // An odd value would mean a clock of microseconds.
             kernel.set_timestamp(value.wrapping_add(value & 1))?;
         }
         kernel.end_repair()?;
         kernel.set_reuse_address(record.reuse.into())
+    }
+
+    fn timestamp(&self) -> u32 {
+        let (offset, floor) = self.clock;
+        let value = milliseconds().wrapping_add(offset);
+        let is_early = value.wrapping_sub(floor).cast_signed() < 0;
+        if is_early { floor } else { value }
     }
 
     /// Returns the sequence number of the next byte that the kernel's socket would queue.
@@ -201,40 +228,77 @@ impl Orphan {
         let _ = packet.map(|mut packet| injector.inject(&mut packet));
     }
 
+    /// Returns the peer's acknowledgment of the bytes before those in flight.
+    fn acknowledgment(&self, record: &Record) -> Option<Vec<u8>> {
+        let numbers = &record.numbers;
+        let value = self.timestamp();
+        let has_timestamps = self.options & OPTION_TIMESTAMPS != 0;
+        let timestamps = has_timestamps.then_some(Timestamps { value, floor: value, recent: None });
+        let snapshot = Snapshot {
+            send_window: record.send_window(),
+            send_window_max: numbers.send_window_max,
+            send_scale: self.scales & 0x0F,
+            timestamps,
+            round_trip: Some(self.round_trip),
+            ..snapshot(numbers.send_unacknowledged, numbers.receive_next)
+        };
+        let (mut send, mut receive, mut frame) = ([0; 4_096], [0; 4_096], [0; 128]);
+        let mut rings = Rings { send: &mut send, receive: &mut receive };
+        let connection = Connection::new(now(), &snapshot, &[], Config::default(), &mut rings);
+        let header = header(self.remote, self.local);
+        let (flags, sequence, none) = (TcpFlags::ACK, numbers.receive_next, [&[][..]; 2]);
+        let length =
+            connection.ok()?.write_from_peer(now(), &header, flags, sequence, none, &mut frame);
+        frame.get(EthernetHeader::SIZE..length).map(<[u8]>::to_vec)
+    }
+
     /// Returns a packet with the byte before `sequence`, or without a byte. The peer has received
     /// this byte and discards it, but answers at once; segments without bytes are answered twice
     /// per second at most (`tcp_invalid_ratelimit`).
     fn packet(&self, sequence: u32, acknowledgment: u32, has_byte: bool) -> Option<Vec<u8>> {
-        let before = sequence.wrapping_sub(1);
-        let snapshot = Snapshot {
-            send_unacknowledged: before,
-            send_next: before,
-            send_window: 1,
-            send_window_max: 1,
-            send_window_update: acknowledgment,
-            receive_next: acknowledgment,
-            receive_window: 0,
-            send_scale: 0,
-            receive_scale: 0,
-            segment_size: 536,
-            selective: false,
-            timestamps: None,
-            round_trip: None,
-        };
-        let mac = MacAddress([0; 6]);
-        let (local, remote) = (self.local, self.remote);
-        let (ttl, traffic_class) = (64, 0);
-        let route = Route { source_mac: mac, next_hop: mac, local, remote, ttl, traffic_class };
+        let snapshot = snapshot(sequence.wrapping_sub(1), acknowledgment);
         let (mut send, mut receive, mut frame) = ([0; 4_096], [0; 4_096], [0; 128]);
         let mut rings = Rings { send: &mut send, receive: &mut receive };
         let connection = Connection::new(now(), &snapshot, &[], Config::default(), &mut rings);
-        let (mut connection, header) = (connection.ok()?, PreparedHeader::new(&route));
+        let (mut connection, header) = (connection.ok()?, header(self.local, self.remote));
         let length = match has_byte {
             true => connection.send(now(), &mut rings, &header, 1, &mut frame, |_| {})?,
             false => connection.write_acknowledgment(now(), &header, &mut frame),
         };
         frame.get(EthernetHeader::SIZE..length).map(<[u8]>::to_vec)
     }
+}
+
+/// Returns a state with these numbers, for a connection that writes one segment.
+fn snapshot(next: u32, receive_next: u32) -> Snapshot {
+    Snapshot {
+        send_unacknowledged: next,
+        send_next: next,
+        send_window: 1,
+        send_window_max: 1,
+        send_window_update: receive_next,
+        receive_next,
+        receive_window: 0,
+        send_scale: 0,
+        receive_scale: 0,
+        segment_size: 536,
+        selective: false,
+        timestamps: None,
+        round_trip: None,
+    }
+}
+
+fn header(local: SocketAddr, remote: SocketAddr) -> PreparedHeader {
+    let mac = MacAddress([0; 6]);
+    let (ttl, traffic_class) = (64, 0);
+    PreparedHeader::new(&Route {
+        source_mac: mac,
+        next_hop: mac,
+        local,
+        remote,
+        ttl,
+        traffic_class,
+    })
 }
 
 /// Returns the kernel's time of timestamps, in milliseconds.

@@ -11,7 +11,7 @@ use hairpin_xdp::{InterfaceError, LinkError};
 
 use super::message::{self, DESCRIPTORS_MAX, Message, Request};
 use super::open::{Busy, OTHER, OpenRequest};
-use super::orphan::{Orphan, Rest};
+use super::orphan::{InFlight, Orphan, Rest};
 use crate::netlink::Netlink;
 use crate::stack::open_interface;
 use crate::tcp::injector::Injector;
@@ -220,7 +220,8 @@ struct Pending {
 }
 
 impl Pending {
-    fn new(orphan: Orphan, probe: Option<Vec<u8>>, now: Instant) -> Self {
+    fn new(orphan: Orphan, in_flight: Option<InFlight>, now: Instant) -> Self {
+        let probe = in_flight.and_then(|it| it.probe);
         Self { orphan, until: now + PATIENCE, probe, probe_at: now, interval: PROBE_INTERVAL }
     }
 
@@ -356,10 +357,14 @@ impl Server {
         drop(interfaces);
         for (rest, orphan) in rests {
             match rest {
-                Rest::Close { unsent, resets, probe } => {
-                    // Otherwise the kernel waits a second until its first retransmission.
-                    let has_probe = probe.is_some();
-                    let mut pending = Pending::new(orphan, probe, Instant::now());
+                Rest::Close { unsent, resets, mut in_flight } => {
+                    let has_probe = in_flight.is_some();
+                    if let Some(packet) =
+                        in_flight.as_mut().and_then(|it| it.acknowledgment.as_mut())
+                    {
+                        let _ = self.injector.inject(packet);
+                    }
+                    let mut pending = Pending::new(orphan, in_flight, Instant::now());
                     pending.poll(&self.injector, Instant::now());
                     pending.orphan.send(&unsent, !resets);
                     if resets || has_probe {

@@ -12,6 +12,7 @@ use hairpin_testbed::{Testbed, scaled};
 use super::*;
 use crate::tcp::keeper::KeeperClient;
 use crate::tcp::keeper::record::{Phase, Record};
+use crate::tcp::kernel_socket::Queue;
 use crate::tcp::takeover::RING_MAX;
 use crate::{Stack, StackSettings, TcpSocket};
 
@@ -114,6 +115,60 @@ fn garbage_ends_only_its_own_connection() {
     drop((run, server));
     println!("{accepted} records accepted, {rejected} rejected");
     assert!(accepted > 0 && rejected > 0);
+}
+
+/// The program died between the record and the transmission of its last frame. A byte that it has
+/// not read makes the end an RST, so no FIN shows the peer that something is missing.
+#[test]
+#[ignore = "needs root"]
+fn bytes_recorded_and_never_sent_reach_the_peer_after_a_short_timeout() {
+    const LENGTH: u32 = 500;
+    let testbed = Testbed::builder().build().unwrap();
+    let [host, other] = testbed.hosts();
+    let listener = other.run(|| TcpListener::bind((other.address(), 7_900))).unwrap().unwrap();
+    let to = listener.local_addr().unwrap();
+    let socket = host.run(|| TcpStream::connect(to)).unwrap().unwrap();
+    let mut peer = listener.accept().unwrap().0;
+    peer.write_all(&[1]).unwrap();
+    socket.peek(&mut [0]).unwrap();
+    let orphan = Orphan::new(OwnedFd::from(socket)).unwrap();
+    let kernel = orphan.kernel();
+    kernel.start_repair().unwrap();
+    let [sent, received] = [Queue::Send, Queue::Receive].map(|queue| {
+        kernel.select(queue).unwrap();
+        kernel.sequence().unwrap()
+    });
+    kernel.end_repair().unwrap();
+    let state = StateReader::create(CONNECTIONS as u32, RING).unwrap();
+    let file = StateFile::open(state.file(), CONNECTIONS as u32, RING).unwrap();
+    let mut slot = file.take().unwrap().unwrap();
+    slot.fill(OWN);
+    let (next, edge) = (sent.wrapping_add(LENGTH), sent.wrapping_add(60_000));
+    let receive_edge = received.wrapping_add(60_000);
+    let words = [2, sent, next, next, edge, 60_000, received, received, receive_edge, 0, 1_460];
+    for (word, value) in slot.words().iter().zip(words) {
+        word.store(value, Ordering::Release);
+    }
+    let injector = host.run(Injector::open).unwrap().unwrap();
+    let [registration, run] = message::pair().unwrap();
+    let mut server = Server::new(registration, injector, Vec::new());
+    let [end, _program] = message::pair().unwrap();
+    server.finish(Client {
+        socket: end,
+        process: None,
+        state,
+        orphans: HashMap::from([(slot.index(), orphan)]),
+        ports: HashMap::new(),
+        interfaces: HashMap::new(),
+    });
+    let timeout = server.pending[0].orphan.kernel().info().unwrap().retransmission_timeout_us;
+    assert!(timeout < 500_000, "{timeout} µs");
+    let mut bytes = [0; LENGTH as usize];
+    peer.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    peer.read_exact(&mut bytes).unwrap();
+    assert_eq!(bytes, [OWN; LENGTH as usize]);
+    drop((run, server));
+    assert_eq!(peer.read(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionReset);
 }
 
 #[test]
