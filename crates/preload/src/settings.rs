@@ -11,6 +11,8 @@ pub(crate) struct Settings {
     pub(crate) interfaces: Names,
     /// The nanoseconds of busy-polling before a blocking call sleeps (`HAIRPIN_PROFILE`).
     pub(crate) spin_ns: u64,
+    /// The cores of the program, before it pins threads: the most threads that busy-poll.
+    pub(crate) cores: u32,
     /// `true` if forked children use no sockets of their parent (`HAIRPIN_FORK=parent`).
     pub(crate) parent_keeps_sockets: bool,
     /// `true` if the filter takes a receive timestamp of each frame (`HAIRPIN_TIMESTAMPS=1`).
@@ -85,6 +87,7 @@ pub(crate) fn settings() -> &'static Settings {
                 Some("safe") => SAFE_SPIN_NS,
                 _ => LATENCY_SPIN_NS,
             },
+            cores: cores(),
             parent_keeps_sockets: variable(c"HAIRPIN_FORK") == Some("parent"),
             timestamps: variable(c"HAIRPIN_TIMESTAMPS") == Some("1"),
             take_after: variable(c"HAIRPIN_TAKE_AFTER")
@@ -94,6 +97,17 @@ pub(crate) fn settings() -> &'static Settings {
             strict: variable(c"HAIRPIN_STRICT") == Some("1"),
         }
     })
+}
+
+/// Returns the number of cores that the calling thread may run on: at first those of the program.
+fn cores() -> u32 {
+    // SAFETY: an empty set is a valid value, which the kernel overwrites up to its size.
+    let count = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);
+        libc::CPU_COUNT(&set)
+    };
+    count.max(1).cast_unsigned()
 }
 
 /// Returns the keeper's descriptor from `DESCRIPTOR:INODE`; `None` if the program that started this

@@ -55,6 +55,28 @@ thread_local! {
     /// The thread's place, from its first sleep to the end of the call. If a handler of the program
     /// leaves the call by longjmp(3), the thread's next wait continues with it.
     static OWN: Cell<u32> = const { Cell::new(NONE) };
+    /// `true` while the thread is one of `POLLERS`.
+    static POLLS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The number of threads that busy-poll.
+static POLLERS: AtomicU32 = AtomicU32::new(0);
+
+/// Makes the calling thread one that busy-polls, unless as many do as the program has cores: they
+/// would take the cores from the threads that have something to do. Returns `true` if it is one.
+fn begin_polling() -> bool {
+    if !POLLS.get() {
+        let cores = settings().cores;
+        let next = |count| (count < cores).then_some(count + 1);
+        POLLS.set(POLLERS.fetch_update(SeqCst, SeqCst, next).is_ok());
+    }
+    POLLS.get()
+}
+
+fn end_polling() {
+    if POLLS.replace(false) {
+        POLLERS.fetch_sub(1, SeqCst);
+    }
 }
 
 /// Returns the bit of a descriptor.
@@ -123,6 +145,8 @@ pub(crate) fn forget_all() {
     COUNT.store(0, SeqCst);
     WATCHER.store(NONE, SeqCst);
     OWN.set(NONE);
+    POLLERS.store(0, SeqCst);
+    POLLS.set(false);
 }
 
 /// Returns `true` if the descriptor is an event of this module.
@@ -271,7 +295,7 @@ impl Wait {
         let now = now_ns();
         let deadline_ns = timeout
             .map(|timeout| now.saturating_add(timeout.as_nanos().try_into().unwrap_or(u64::MAX)));
-        let spin_until_ns = now + settings().spin_ns;
+        let spin_until_ns = if begin_polling() { now + settings().spin_ns } else { now };
         Self { spin_until_ns, deadline_ns, signals, ends_on, has_place: false }
     }
 
@@ -321,6 +345,7 @@ impl Wait {
         mask: *const sigset_t,
         check: impl FnOnce() -> bool,
     ) -> Turn {
+        end_polling();
         let own = fds.len();
         let inside = guard::enter();
         let at = register();
@@ -370,6 +395,7 @@ impl Wait {
 
 impl Drop for Wait {
     fn drop(&mut self) {
+        end_polling();
         if self.has_place {
             // No handler of the program runs in between.
             let _inside = guard::enter();

@@ -33,6 +33,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// The most receives between two attempts, and if the connection was only busy.
 const DISTANCE_MAX: u32 = 4_096;
 const DISTANCE_BUSY: u32 = 16;
+/// The receives that make a takeover worth its cost.
+const WORTH: u32 = 64;
 /// The receives after a handback of bulk data or trouble until the next attempt.
 const DISTANCE_AFTER_TROUBLE: u32 = 64;
 
@@ -91,8 +93,10 @@ pub(crate) struct Stream {
     pub(crate) scratch: Vec<u8>,
     local: SocketAddr,
     remote: SocketAddr,
-    /// The receives between two attempts.
+    /// The receives between two attempts. It doubles with each takeover that was not worth it.
     distance: u32,
+    /// The receives since the takeover.
+    received: u32,
     /// The times of the last takeovers.
     takeovers: VecDeque<u64>,
     rounds: Rounds,
@@ -317,6 +321,7 @@ impl Stream {
             local,
             remote,
             distance: 1,
+            received: 0,
             takeovers: VecDeque::with_capacity(TAKEOVERS_MAX),
             rounds: Rounds::default(),
         })
@@ -350,7 +355,7 @@ impl Stream {
                     self.takeovers.pop_front();
                 }
                 self.takeovers.push_back(now);
-                self.distance = 1;
+                self.received = 0;
                 self.is_blocked = false;
                 self.rounds = Rounds { distance: self.rounds.distance, ..Rounds::default() };
                 add(Counter::TakenOver, 1);
@@ -449,6 +454,12 @@ impl Stream {
     /// Returns `true` if so.
     #[inline]
     pub(crate) fn count_received(&mut self, fd: c_int, slot: &Slot, count: usize) -> bool {
+        if count > 0 {
+            self.received += 1;
+            if self.received == WORTH {
+                self.distance = 1;
+            }
+        }
         count > 0 && self.rounds.count_received(count) && self.leave_bulk(fd, slot)
     }
 

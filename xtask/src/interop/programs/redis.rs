@@ -19,7 +19,7 @@ pub(super) fn cases() -> Vec<Case> {
             cases.push(match (test, clients) {
                 ("get", "1") => case.goal(1.5, false),
                 ("get", _) => case.goal(1.3, false),
-                _ => case,
+                _ => case.goal(0.95, false),
             });
         }
     }
