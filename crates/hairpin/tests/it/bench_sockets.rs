@@ -36,14 +36,16 @@ fn sockets_table_has_every_program_and_loses_nothing() {
     assert_done(&output);
     let rows = rows(&results);
     let transports: Vec<_> = rows.iter().map(|row| row["transport"].as_str().unwrap()).collect();
-    let expected = ["kernel", "preload", "kernel", "preload", "xdp", "preload", "preload"];
+    let expected = ["kernel", "preload", "kernel", "preload", "xdp", "xdp", "preload", "preload"];
     assert_eq!(transports, expected.repeat(2));
     for row in &rows {
         assert_eq!((&row["failed"], &row["lost"]), (&Value::Null, &0.into()), "{row}");
         assert!(row["samples"].as_u64().unwrap() > 100, "{row}");
     }
     let printed = stdout(&output);
-    assert!(printed.contains("both/minimal") && printed.contains("exasock"), "{printed}");
+    for text in ["both/minimal", "both/copying", "exasock"] {
+        assert!(printed.contains(text), "{text}: {printed}");
+    }
     let again = hairpin().args(["bench", "sockets", "--from"]).arg(&results).output().unwrap();
     assert_done(&again);
     assert!(printed.starts_with(&stdout(&again)), "{printed}");
@@ -63,7 +65,7 @@ fn ordinary_user_can_measure_sockets_without_acceleration() {
     let output = as_unprivileged(&bench, folder.path(), &[]).output().unwrap();
     assert_done(&output);
     let rows = rows(&results);
-    assert_eq!(rows.len(), 14);
+    assert_eq!(rows.len(), 16);
     for row in &rows {
         let is_measured = row["transport"] == "kernel";
         assert_eq!(row["failed"].is_null(), is_measured, "{row}");
