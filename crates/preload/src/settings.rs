@@ -99,7 +99,7 @@ pub(crate) fn settings() -> &'static Settings {
     })
 }
 
-/// Returns the number of cores that the calling thread may run on: at first those of the program.
+/// Returns the number of cores that the calling thread may run on.
 fn cores() -> u32 {
     // SAFETY: an empty set is a valid value, which the kernel overwrites up to its size.
     let count = unsafe {

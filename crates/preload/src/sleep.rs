@@ -412,3 +412,27 @@ fn interests(fds: &[pollfd]) -> u64 {
         all | slots::epoll(fd).map_or(0, epoll::interests) | interest(fd)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    #[test]
+    fn as_many_threads_busy_poll_as_there_are_cores() {
+        let cores = settings().cores as usize;
+        let barrier = Barrier::new(cores + 2);
+        let polls = || {
+            let polls = begin_polling();
+            barrier.wait();
+            end_polling();
+            polls
+        };
+        let count = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..cores + 2).map(|_| scope.spawn(polls)).collect();
+            threads.into_iter().map(|it| it.join().unwrap()).filter(|polls| *polls).count()
+        });
+        assert_eq!((count, POLLERS.load(SeqCst)), (cores, 0));
+    }
+}
