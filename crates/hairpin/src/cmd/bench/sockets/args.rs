@@ -32,7 +32,7 @@ const WARM_UP: u64 = 1_000;
 ///
 /// Each side has a core of its own. Cases alternate in rounds (A B C A B C ...), each with its own
 /// processes. A ratio is the median over rounds. AF_XDP needs root and two hosts; otherwise only
-/// kernel sockets are measured. A run takes about 14 minutes, --quick about 30 seconds.
+/// kernel sockets are measured. A run takes about 22 minutes, --quick about 30 seconds.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct BenchSocketsArgs {
     /// Print the tables of a results file written with --json, without measuring
