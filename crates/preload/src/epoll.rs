@@ -317,16 +317,14 @@ pub(crate) fn take_ready(slot: &Slot, epoll: c_int, events: &mut [epoll_event]) 
     found
 }
 
-/// Returns `true` if the kernel must be asked now: `is_required`, or it was not asked for an
-/// interval.
-pub(crate) fn takes_kernel_turn(slot: &Slot, is_required: bool) -> bool {
+/// Returns `true` if the kernel must be asked. It is asked once per interval, and in a call's first
+/// check if no event was found, or if there are UDP sockets: it reports their writability.
+pub(crate) fn takes_kernel_turn(slot: &Slot, is_first: bool, found: usize) -> bool {
     let mut place = slot.epoll();
     let Some(set) = place.as_deref_mut() else { return true };
     let now = clock::now_ns();
-    // The kernel reports the writability of UDP sockets.
-    let is_due = is_required
-        || !set.always().is_empty()
-        || now.saturating_sub(set.kernel_ns) >= KERNEL_INTERVAL_NS;
+    let is_required = is_first && (found == 0 || !set.always().is_empty());
+    let is_due = is_required || now.saturating_sub(set.kernel_ns) >= KERNEL_INTERVAL_NS;
     if is_due {
         set.kernel_ns = now;
     }

@@ -433,7 +433,7 @@ unsafe fn epoll_wait_for(
         let list = unsafe { std::slice::from_raw_parts_mut(events, most as usize) };
         let found = epoll::take_ready(slot, epoll, list);
         let mut total = found;
-        if found < most as usize && epoll::takes_kernel_turn(slot, asks_kernel && found == 0) {
+        if found < most as usize && epoll::takes_kernel_turn(slot, asks_kernel, found) {
             asks_kernel = false;
             let added = kernel(Some(Duration::ZERO), found);
             if added < 0 && found == 0 {
