@@ -331,6 +331,13 @@ pub(crate) fn takes_kernel_turn(slot: &Slot, is_first: bool, found: usize) -> bo
     is_due
 }
 
+/// Follows a sleep in which the kernel had nothing, or is asked next.
+pub(crate) fn set_kernel_asked(slot: &Slot) {
+    if let Some(set) = slot.epoll().as_deref_mut() {
+        set.kernel_ns = clock::now_ns();
+    }
+}
+
 /// Merges `added` events of the kernel, which follow `found` of ours, into one event per member.
 /// Returns how many remain of the kernel's.
 pub(crate) fn merge(

@@ -12,10 +12,14 @@ use std::mem::MaybeUninit;
 /// The most signals kept for a thread; the first of each number is kept, as the kernel does for
 /// standard signals.
 const KEPT: usize = 4;
+/// The depth of a thread that never leaves.
+const FOREVER: u32 = 2;
 
 /// The state of a thread. It has no destructor, so it is usable at any time in the thread's life.
 struct Thread {
     depth: Cell<u32>,
+    /// Other threads are to be woken when this one leaves.
+    wakes: Cell<bool>,
     /// Signals handled that interrupt a wait: handlers without `SA_RESTART`, and all handlers.
     interrupts: Cell<u32>,
     handled: Cell<u32>,
@@ -27,6 +31,7 @@ thread_local! {
     static THREAD: Thread = const {
         Thread {
             depth: Cell::new(0),
+            wakes: Cell::new(false),
             interrupts: Cell::new(0),
             handled: Cell::new(0),
             kept: Cell::new(0),
@@ -59,7 +64,17 @@ pub(crate) fn is_inside() -> bool {
 
 /// Marks a thread of the library itself as inside forever.
 pub(crate) fn enter_forever() {
-    THREAD.with(|thread| thread.depth.set(1));
+    THREAD.with(|thread| thread.depth.set(FOREVER));
+}
+
+/// Makes the calling thread wake others when it leaves. Returns `false` if it is not inside, or
+/// never leaves.
+pub(crate) fn wake_later() -> bool {
+    THREAD.with(|thread| {
+        let is_inside = (1..FOREVER).contains(&thread.depth.get());
+        thread.wakes.set(thread.wakes.get() || is_inside);
+        is_inside
+    })
 }
 
 impl Drop for Inside {
@@ -67,6 +82,9 @@ impl Drop for Inside {
     fn drop(&mut self) {
         THREAD.with(|thread| {
             thread.depth.set(0);
+            if thread.wakes.replace(false) {
+                crate::sleep::signal_due();
+            }
             if thread.kept.get() > 0 {
                 send_kept(thread);
             }

@@ -4,6 +4,7 @@
 //! the thread. One of the sleeping threads, the *watcher*, also polls the rings of each stack. So a
 //! frame wakes one thread, which takes it off the ring and signals the events of the threads that
 //! wait for its socket. A watcher whose call returns passes the watch on to another sleeper.
+//! While threads busy-poll on all cores of the program, they do the watcher's work.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -23,6 +24,13 @@ use crate::{epoll, process, real, slots};
 const SLEEPERS: usize = 256;
 /// The longest sleep of a thread without an event.
 const NO_EVENT_NS: u64 = 1_000_000;
+/// The interval at which a watcher checks that all cores of the program still busy-poll.
+const WATCH_NS: u64 = 250_000;
+
+/// A turn of busy-polling on a core of its own is shorter.
+const TURN_NS: u64 = 50_000;
+/// The time for which a thread that has lost its core lets others run between its turns.
+const SHARED_NS: u64 = 50_000_000;
 
 /// What a sleeping thread is woken by.
 struct Place {
@@ -32,6 +40,8 @@ struct Place {
     interest: AtomicU64,
     /// `true` while the event is readable, or is being made so.
     signaled: AtomicBool,
+    /// `true` until a thread that leaves the library makes the event readable.
+    is_due: AtomicBool,
 }
 
 const EMPTY: i32 = -1;
@@ -40,6 +50,7 @@ static PLACES: [Place; SLEEPERS] = [const {
         event: AtomicI32::new(EMPTY),
         interest: AtomicU64::new(0),
         signaled: AtomicBool::new(false),
+        is_due: AtomicBool::new(false),
     }
 }; SLEEPERS];
 /// The number of places that were ever used.
@@ -57,6 +68,12 @@ thread_local! {
     static OWN: Cell<u32> = const { Cell::new(NONE) };
     /// `true` while the thread is one of `POLLERS`.
     static POLLS: Cell<bool> = const { Cell::new(false) };
+    /// `true` after the thread has woken another one.
+    static HAS_WOKEN: Cell<bool> = const { Cell::new(false) };
+    /// Until this time the thread shares its core with another one.
+    static SHARES_UNTIL: Cell<u64> = const { Cell::new(0) };
+    /// The preemptions of the thread so far.
+    static PREEMPTIONS: Cell<i64> = const { Cell::new(0) };
 }
 
 /// The number of threads that busy-poll.
@@ -71,6 +88,39 @@ fn begin_polling() -> bool {
         POLLS.set(POLLERS.fetch_update(SeqCst, SeqCst, next).is_ok());
     }
     POLLS.get()
+}
+
+/// Returns `true` if another thread has preempted the calling thread since the last call. A
+/// hypervisor that takes the core does not count.
+#[cold]
+fn was_preempted() -> bool {
+    // SAFETY: the kernel writes the structure, for which zero is valid.
+    let count = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+        usage.ru_nivcsw
+    };
+    PREEMPTIONS.replace(count) != count
+}
+
+/// Returns `true` if as many threads busy-poll as the program has cores.
+fn are_cores_busy() -> bool {
+    POLLERS.load(SeqCst) >= settings().cores
+}
+
+/// Pauses between two turns of busy-polling. Lets other threads run if the calling thread has woken
+/// one while all cores of the program busy-poll, and for some time after another thread, perhaps of
+/// another process, has had the core for long.
+fn give_way(turned_ns: u64, now: u64) {
+    if now.saturating_sub(turned_ns) > TURN_NS && was_preempted() {
+        SHARES_UNTIL.set(now + SHARED_NS);
+    }
+    if HAS_WOKEN.replace(false) && are_cores_busy() || now < SHARES_UNTIL.get() {
+        // SAFETY: the call has no arguments.
+        unsafe { libc::sched_yield() };
+    } else {
+        std::hint::spin_loop();
+    }
 }
 
 fn end_polling() {
@@ -117,8 +167,20 @@ fn signal(selects: impl Fn(u32, &Place) -> bool) {
 }
 
 impl Place {
+    /// Wakes the thread now, or when the calling thread leaves the library: the woken thread may
+    /// need a lock that the calling thread holds, and its core.
     fn signal(&self, fd: c_int) {
         if !self.signaled.swap(true, SeqCst) {
+            self.is_due.store(true, SeqCst);
+            if !guard::wake_later() {
+                self.signal_due(fd);
+            }
+        }
+    }
+
+    fn signal_due(&self, fd: c_int) {
+        if self.is_due.swap(false, SeqCst) {
+            HAS_WOKEN.set(true);
             let one = 1_u64;
             let (from, length) = (&raw const one, size_of::<u64>());
             // SAFETY: the kernel reads eight bytes of a local variable. The call is
@@ -136,11 +198,22 @@ impl Place {
     }
 }
 
+/// Wakes the threads that were to be woken when the calling thread leaves the library.
+#[cold]
+pub(crate) fn signal_due() {
+    for place in PLACES.iter().take(USED.load(SeqCst) as usize) {
+        let fd = place.event.load(SeqCst);
+        // The thread may have given its place back: another one may wake without a reason.
+        place.signal_due(if fd < EMPTY { -2 - fd } else { fd });
+    }
+}
+
 /// Forgets all events, in a forked child: its copies are inert there.
 pub(crate) fn forget_all() {
     for place in &PLACES {
         place.event.store(EMPTY, SeqCst);
         place.signaled.store(false, SeqCst);
+        place.is_due.store(false, SeqCst);
     }
     COUNT.store(0, SeqCst);
     WATCHER.store(NONE, SeqCst);
@@ -282,6 +355,8 @@ pub(crate) enum EndsOn {
 #[derive(Debug)]
 pub(crate) struct Wait {
     spin_until_ns: u64,
+    /// The time of the last turn.
+    turned_ns: u64,
     deadline_ns: Option<u64>,
     signals: Signals,
     ends_on: EndsOn,
@@ -296,7 +371,7 @@ impl Wait {
         let deadline_ns = timeout
             .map(|timeout| now.saturating_add(timeout.as_nanos().try_into().unwrap_or(u64::MAX)));
         let spin_until_ns = if begin_polling() { now + settings().spin_ns } else { now };
-        Self { spin_until_ns, deadline_ns, signals, ends_on, has_place: false }
+        Self { spin_until_ns, deadline_ns, turned_ns: now, signals, ends_on, has_place: false }
     }
 
     /// Waits after a check that found nothing. `fds` are the kernel's descriptors of the call;
@@ -318,7 +393,8 @@ impl Wait {
         }
         // Without descriptors the caller has not expected a sleep.
         if now < self.spin_until_ns || fds.is_empty() {
-            std::hint::spin_loop();
+            give_way(self.turned_ns, now);
+            self.turned_ns = now;
             return Turn::Again;
         }
         self.sleep(now, fds, mask, check)
@@ -363,12 +439,16 @@ impl Wait {
         }
         let readable = |fd| pollfd { fd, events: libc::POLLIN, revents: 0 };
         fds.extend(place.map(|place| readable(place.event.load(SeqCst))));
-        if watches {
+        let mut left = self.deadline_ns.map(|deadline| deadline.saturating_sub(now));
+        let mut limit = |most: u64| left = Some(left.map_or(most, |left| left.min(most)));
+        if watches && are_cores_busy() {
+            // Those that poll take the frames: each would only wake this thread, on their cores.
+            limit(WATCH_NS);
+        } else if watches {
             fds.extend(process::ring_descriptors().iter().copied().map(readable));
         }
-        let mut left = self.deadline_ns.map(|deadline| deadline.saturating_sub(now));
         if place.is_none() {
-            left = Some(left.map_or(NO_EVENT_NS, |left| left.min(NO_EVENT_NS)));
+            limit(NO_EVENT_NS);
         }
         let left = left.map(|left| timespec {
             tv_sec: (left / 1_000_000_000) as libc::time_t,

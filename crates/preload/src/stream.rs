@@ -13,7 +13,7 @@ use std::ffi::c_int;
 use std::fmt;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hairpin_stack::{AdoptedTcp, TakeoverError};
@@ -25,7 +25,7 @@ use crate::settings::settings;
 use crate::slots::{self, Slot};
 use crate::stream_counters::{Cause, Counter, add, count_handback};
 use crate::stream_options::StreamState;
-use crate::{clock, epoll, guard, process, sleep};
+use crate::{clock, epoll, guard, process, real, sleep};
 
 /// The most takeovers of one connection per second.
 const TAKEOVERS_MAX: usize = 10;
@@ -39,7 +39,7 @@ const WORTH: u32 = 64;
 const DISTANCE_AFTER_TROUBLE: u32 = 64;
 
 /// The bytes of a long round, and the long rounds in a row that make bulk data.
-const LONG_ROUND: usize = 48 << 10;
+pub(crate) const LONG_ROUND: usize = 48 << 10;
 const LONG_ROUNDS: u32 = 8;
 /// A round that never ends, in a stream of one direction, counts as one after so many bytes.
 const ENDLESS_ROUND: usize = 1 << 20;
@@ -75,6 +75,8 @@ pub(crate) struct Tracking {
     /// The messages through the kernel.
     received: AtomicU32,
     sent: AtomicU32,
+    /// The bytes through the kernel since the last attempt.
+    bytes: AtomicUsize,
     /// The number of received messages at which a takeover is tried.
     attempt_at: AtomicU32,
     stream: Mutex<Option<Box<Stream>>>,
@@ -87,6 +89,10 @@ pub(crate) struct Stream {
     pub(crate) state: StreamState,
     /// A send found no room: the next room is an edge.
     pub(crate) is_blocked: bool,
+    /// The engine holds back short segments.
+    holds: bool,
+    /// The kernel's value of `TCP_CORK`.
+    is_kernel_corked: bool,
     /// The number of such edges.
     edges: u32,
     /// The bytes of a send in several parts.
@@ -100,6 +106,8 @@ pub(crate) struct Stream {
     /// The times of the last takeovers.
     takeovers: VecDeque<u64>,
     rounds: Rounds,
+    /// The messages through the kernel, received and sent, at the last attempt.
+    attempted: [u32; 2],
 }
 
 /// The bytes of requests and answers. The kernel has segmentation offload: it is faster if they are
@@ -183,6 +191,7 @@ impl Tracking {
     fn begin(&self) {
         self.received.store(0, Ordering::Relaxed);
         self.sent.store(0, Ordering::Relaxed);
+        self.bytes.store(0, Ordering::Relaxed);
         self.attempt_at.store(settings().take_after, Ordering::Relaxed);
     }
 
@@ -204,6 +213,7 @@ impl Tracking {
     pub(crate) fn count_sent(&self, result: isize) {
         if result > 0 {
             self.sent.fetch_add(1, Ordering::Relaxed);
+            self.bytes.fetch_add(result.unsigned_abs(), Ordering::Relaxed);
             add(Counter::SentKernel, 1);
             add(Counter::SentKernelBytes, result.unsigned_abs() as u64);
         }
@@ -218,6 +228,7 @@ impl Tracking {
         }
         add(Counter::ReceivedKernel, 1);
         add(Counter::ReceivedKernelBytes, result.unsigned_abs() as u64);
+        self.bytes.fetch_add(result.unsigned_abs(), Ordering::Relaxed);
         let received = self.received.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         if received >= self.attempt_at.load(Ordering::Relaxed)
             && self.sent.load(Ordering::Relaxed) >= settings().take_after
@@ -316,6 +327,8 @@ impl Stream {
             tcp: stack.adopt_tcp_descriptor(descriptor, epoll::wake),
             state: StreamState::default(),
             is_blocked: false,
+            holds: false,
+            is_kernel_corked: false,
             edges: 0,
             scratch: Vec::new(),
             local,
@@ -324,6 +337,7 @@ impl Stream {
             received: 0,
             takeovers: VecDeque::with_capacity(TAKEOVERS_MAX),
             rounds: Rounds::default(),
+            attempted: [0; 2],
         })
     }
 
@@ -333,6 +347,10 @@ impl Stream {
         let now = clock::now_ns();
         let oldest = self.takeovers.front().copied().unwrap_or(0);
         if self.takeovers.len() == TAKEOVERS_MAX && now - oldest < SECOND_NS {
+            return self.postpone(slot);
+        }
+        if self.exchanges_bulk(slot) {
+            self.distance = self.rounds.next_distance();
             return self.postpone(slot);
         }
         match StreamState::read(fd) {
@@ -356,7 +374,9 @@ impl Stream {
                 }
                 self.takeovers.push_back(now);
                 self.received = 0;
-                self.is_blocked = false;
+                (self.is_blocked, self.holds) = (false, false);
+                self.is_kernel_corked = self.state.corked;
+                self.hold(false);
                 self.rounds = Rounds { distance: self.rounds.distance, ..Rounds::default() };
                 add(Counter::TakenOver, 1);
                 add(Counter::Bypassing, 1);
@@ -389,9 +409,22 @@ impl Stream {
         }
     }
 
+    /// Returns `true` if the rounds since the last attempt, all through the kernel, were long.
+    fn exchanges_bulk(&mut self, slot: &Slot) -> bool {
+        let Tracking { received, sent, bytes, .. } = &slot.stream;
+        let now = [received, sent].map(|count| count.load(Ordering::Relaxed));
+        let before = std::mem::replace(&mut self.attempted, now);
+        let rounds = now[0].wrapping_sub(before[0]).min(now[1].wrapping_sub(before[1]));
+        bytes.swap(0, Ordering::Relaxed) / rounds.max(1) as usize >= LONG_ROUND
+    }
+
+    /// Tries again soon. The number of receives until an attempt after a handback stays.
     fn try_soon(&mut self, slot: &Slot) -> bool {
-        self.distance = self.distance.min(DISTANCE_BUSY / 2);
-        self.postpone(slot)
+        let before = self.distance;
+        self.distance = before.min(DISTANCE_BUSY / 2);
+        self.postpone(slot);
+        self.distance = self.distance.max(before);
+        true
     }
 
     /// Doubles the number of receives until the next attempt.
@@ -444,6 +477,16 @@ impl Stream {
         self.finish(fd, slot, cause);
     }
 
+    /// Holds back short segments of the next sends if more bytes follow, or with `TCP_CORK`.
+    #[inline]
+    pub(crate) fn hold(&mut self, more_follows: bool) {
+        let holds = more_follows || self.state.corked;
+        if holds != self.holds {
+            self.holds = holds;
+            self.tcp.set_corked(holds);
+        }
+    }
+
     /// Counts sent bytes.
     #[inline]
     pub(crate) fn count_sent(&mut self, count: usize) {
@@ -486,6 +529,9 @@ impl Stream {
             return;
         }
         epoll::resume(fd);
+        if self.state.corked != self.is_kernel_corked {
+            set_kernel_corked(fd, self.state.corked);
+        }
         self.postpone(slot);
         count_handback(cause, &*self);
         sleep::wake_all();
@@ -507,6 +553,36 @@ pub(crate) fn ready(fd: c_int, slot: &Slot) -> Option<Ready> {
         return None;
     }
     slot.stream.stream().as_deref_mut()?.ready(fd, slot)
+}
+
+/// Sets `TCP_CORK` of a connection that is taken over. Returns `false` if it is the kernel's.
+///
+/// The caller is inside the library.
+pub(crate) fn set_corked(fd: c_int, is_corked: bool) -> bool {
+    let Some(slot) = slots::stream(fd).filter(|slot| slot.stream.is_bypassing()) else {
+        return false;
+    };
+    let mut place = slot.stream.stream();
+    let Some(stream) = place.as_deref_mut().filter(|it| it.tcp.is_bypassing()) else {
+        return false;
+    };
+    stream.state.corked = is_corked;
+    stream.hold(false);
+    if !is_corked {
+        // Sends what waits.
+        let sent = stream.tcp.send(&[]);
+        if !stream.tcp.is_bypassing() || sent.is_err() {
+            stream.settle(fd, slot, sent.err());
+        }
+    }
+    true
+}
+
+fn set_kernel_corked(fd: c_int, is_corked: bool) {
+    let value = c_int::from(is_corked);
+    let (value, length) = ((&raw const value).cast(), size_of::<c_int>() as u32);
+    // SAFETY: the kernel reads an integer that outlives the call.
+    unsafe { real::setsockopt(fd, libc::IPPROTO_TCP, libc::TCP_CORK, value, length) };
 }
 
 /// Hands a connection back, if it is taken over. It may be taken over again.

@@ -25,7 +25,7 @@ const RECEIVE_FLAGS: c_int = libc::MSG_DONTWAIT
     | libc::MSG_CMSG_CLOEXEC
     | libc::MSG_ERRQUEUE;
 const SEND_FLAGS: c_int =
-    libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_CONFIRM | libc::MSG_EOR;
+    libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | libc::MSG_CONFIRM | libc::MSG_EOR | libc::MSG_MORE;
 /// The longest send that is tried as one segment, written in place.
 const SEGMENT: usize = 2_048;
 /// The bytes of a send in several parts that are gathered at once.
@@ -204,6 +204,7 @@ pub(crate) unsafe fn send(
         let Some(inside) = guard::enter() else { continue };
         let mut place = slot.stream.stream();
         let Some(stream) = place.as_deref_mut() else { continue };
+        stream.hold(flags & libc::MSG_MORE != 0);
         // SAFETY: the caller guarantees the buffers.
         let sent = unsafe { stream.send(parts, done) };
         let (count, is_kernels) = stream.finish_call(fd, slot, sent);

@@ -19,11 +19,12 @@ pub(crate) struct StreamState {
     pub(crate) nonblocking: bool,
     pub(crate) receive_timeout: Option<Duration>,
     pub(crate) send_timeout: Option<Duration>,
+    /// `TCP_CORK`. The kernel's socket learns of a change at the handback.
+    pub(crate) corked: bool,
 }
 
 /// Options that only the kernel implements, if they are not zero.
 const KERNEL_ONLY: &[(c_int, c_int, &str)] = &[
-    (IPPROTO_TCP, libc::TCP_CORK, "TCP_CORK"),
     (IPPROTO_TCP, TCP_INQ, "TCP_INQ"),
     (SOL_SOCKET, libc::SO_TIMESTAMP, "SO_TIMESTAMP"),
     (SOL_SOCKET, libc::SO_TIMESTAMPNS, "SO_TIMESTAMPNS"),
@@ -50,7 +51,7 @@ impl Effect {
             return if value == Some(0) { Self::None } else { Self::Unsupported(text) };
         }
         match (level, name) {
-            (IPPROTO_TCP, libc::TCP_NODELAY | libc::TCP_QUICKACK)
+            (IPPROTO_TCP, libc::TCP_NODELAY | libc::TCP_QUICKACK | libc::TCP_CORK)
             | (
                 SOL_SOCKET,
                 libc::SO_RCVTIMEO
@@ -70,6 +71,11 @@ impl Effect {
             _ => Self::Retake,
         }
     }
+}
+
+/// Reads `TCP_CORK` from the kernel's socket.
+pub(crate) fn is_corked(fd: c_int) -> bool {
+    option(fd, IPPROTO_TCP, libc::TCP_CORK).is_some_and(|value| value != 0)
 }
 
 impl StreamState {
@@ -101,6 +107,7 @@ impl StreamState {
             nonblocking: flags & libc::O_NONBLOCK != 0,
             receive_timeout: timeout(fd, libc::SO_RCVTIMEO),
             send_timeout: timeout(fd, libc::SO_SNDTIMEO),
+            corked: is_corked(fd),
         })
     }
 }

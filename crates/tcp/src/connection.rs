@@ -75,6 +75,7 @@ pub struct Connection {
     window_update: (u32, u32),
     /// The end of the last segment shorter than a full one (Nagle).
     short_end: u32,
+    cork: Cork,
     scoreboard: Scoreboard,
     cubic: Cubic,
     rtt: Rtt,
@@ -105,6 +106,15 @@ pub struct Connection {
     config: Config,
     reason: Option<Reason>,
     counters: Counters,
+}
+
+/// The holding back of short segments, for more bytes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cork {
+    holds: bool,
+    /// The time until which the bytes that wait are held back.
+    until: Option<Instant>,
+    is_expired: bool,
 }
 
 /// The timestamp clock.
@@ -160,6 +170,7 @@ impl Connection {
             send_window_max: snapshot.send_window_max.max(snapshot.send_window),
             window_update: (snapshot.send_window_update, start),
             short_end: start,
+            cork: Cork::default(),
             scoreboard: Scoreboard::new(start),
             cubic: Cubic::new(0),
             rtt: Rtt::new(now, snapshot.round_trip),
@@ -188,17 +199,23 @@ impl Connection {
         };
         connection.cubic = Cubic::new(connection.payload_max());
         ring::write(rings.send, start, unacknowledged);
-        while connection.send_next != snapshot.send_next {
-            let rest = snapshot.send_next.wrapping_sub(connection.send_next);
-            let length = rest.min(connection.payload_max());
-            if !connection.scoreboard.has_room(start, length, connection.payload_max()) {
-                return Err(SnapshotError::Unacknowledged);
-            }
-            connection.scoreboard.push(now, length);
-            connection.send_next = connection.send_next.wrapping_add(length);
-        }
+        connection.mark_sent(now, snapshot.send_next)?;
         connection.arm_timers(now);
         Ok(connection)
+    }
+
+    /// Counts the bytes before `end` as sent now, in full segments.
+    fn mark_sent(&mut self, now: Instant, end: u32) -> Result<(), SnapshotError> {
+        while self.send_next != end {
+            let length = end.wrapping_sub(self.send_next).min(self.payload_max());
+            let start = self.send_unacknowledged;
+            if !self.scoreboard.has_room(start, length, self.payload_max()) {
+                return Err(SnapshotError::Unacknowledged);
+            }
+            self.scoreboard.push(now, length);
+            self.send_next = self.send_next.wrapping_add(length);
+        }
+        Ok(())
     }
 
     /// Returns the state from which another TCP can continue. The bytes are
@@ -329,6 +346,15 @@ impl Connection {
     /// Switches Nagle's algorithm on or off.
     pub fn set_nagle(&mut self, nagle: bool) {
         self.config.nagle = nagle;
+    }
+
+    /// Holds back segments shorter than a full one (`TCP_CORK`, `MSG_MORE`), at most 200 ms, or
+    /// makes [`poll_transmit`](Self::poll_transmit) send what waits.
+    #[inline]
+    pub fn set_corked(&mut self, is_corked: bool) {
+        if is_corked != self.cork.holds {
+            self.cork = Cork { holds: is_corked, ..Cork::default() };
+        }
     }
 
     /// Returns what only the owner can do. The action stays until it is done.

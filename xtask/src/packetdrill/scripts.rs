@@ -19,7 +19,7 @@ const RATE: &str = "after a loss, the kernel sends one segment for each that was
                     the engine sends as many as the congestion window permits";
 const PUSH: &str = "the kernel sets PSH before the end of the data that were written";
 const INFO: &str = "the script reads TCP_INFO";
-const CORK: &str = "TCP_CORK and MSG_MORE are the kernel's";
+const CORK: &str = "the shared object has neither TCP_CORK nor MSG_MORE";
 const CONNECT: &str = "the script connects: only a listening socket has a handshake here";
 
 /// The scripts for SACK, fast retransmit and recovery, limited transmit, timestamps and Nagle.

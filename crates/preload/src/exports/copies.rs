@@ -2,13 +2,17 @@
 
 use std::ffi::{c_int, c_uint};
 
-use libc::{off_t, size_t, ssize_t};
+use libc::{iovec, off_t, size_t, ssize_t};
 
+use crate::stream::LONG_ROUND;
 use crate::stream_counters::Cause;
-use crate::{guard, process, real, slots, stream};
+use crate::{guard, process, real, slots, stream, stream_io};
 
-/// Counts a datagram that a copy has sent through the kernel socket.
+/// Counts a message that a copy has sent through the kernel socket.
 fn sent(fd: c_int, result: ssize_t) -> ssize_t {
+    if let Some(slot) = slots::stream(fd) {
+        slot.stream.count_sent(result);
+    }
     if result >= 0
         && let Some(slot) = slots::socket(fd)
         && let Some(_inside) = guard::enter()
@@ -34,6 +38,50 @@ fn after_handback<R>(fd: c_int, call: impl Fn() -> R, failed: R) -> R {
     }
 }
 
+/// Sends a short part of a file on a connection that is taken over, from a copy. Returns `None` if
+/// the kernel must send it.
+///
+/// # Safety
+/// As for sendfile(2).
+unsafe fn send_copy(to: c_int, from: c_int, offset: *mut off_t, length: size_t) -> Option<ssize_t> {
+    let slot = slots::stream(to).filter(|slot| slot.stream.is_bypassing())?;
+    // SAFETY: the kernel writes the value; zero is valid for its integers.
+    let is_file = unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        libc::fstat(from, &raw mut status) == 0 && status.st_mode & libc::S_IFMT == libc::S_IFREG
+    };
+    if !is_file || !(1..LONG_ROUND).contains(&length) {
+        return None;
+    }
+    let mut bytes = Vec::<u8>::with_capacity(length);
+    // SAFETY: the caller guarantees the position; the kernel writes at most `length` bytes.
+    let (at, count) = unsafe {
+        let at = if offset.is_null() { libc::lseek(from, 0, libc::SEEK_CUR) } else { *offset };
+        (at, libc::pread(from, bytes.as_mut_ptr().cast(), length, at))
+    };
+    let count = usize::try_from(count).ok()?;
+    if count == 0 {
+        return Some(0);
+    }
+    let part = iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: count };
+    // SAFETY: the part outlives the calls.
+    let sent = unsafe {
+        stream_io::send(to, slot, 0, &[part], || real::send(to, part.iov_base, count, 0))
+    };
+    if sent > 0 {
+        let next = at + sent as off_t;
+        // SAFETY: as above.
+        unsafe {
+            if offset.is_null() {
+                libc::lseek(from, next, libc::SEEK_SET);
+            } else {
+                *offset = next;
+            }
+        }
+    }
+    Some(sent)
+}
+
 /// # Safety
 /// As for sendfile(2).
 #[unsafe(no_mangle)]
@@ -45,6 +93,10 @@ pub(crate) unsafe extern "C" fn sendfile(
 ) -> ssize_t {
     // SAFETY: the program's arguments.
     let call = || unsafe { real::sendfile(to, from, offset, length) };
+    // SAFETY: the program passes a valid position, or none.
+    if let Some(result) = unsafe { send_copy(to, from, offset, length) } {
+        return result;
+    }
     sent(to, after_handback(to, call, -1))
 }
 

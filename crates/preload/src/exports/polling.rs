@@ -396,6 +396,24 @@ pub(crate) unsafe extern "C" fn epoll_ctl(
     result
 }
 
+/// # Safety
+/// As for epoll_pwait2(2).
+unsafe fn epoll_wait_in_kernel(
+    epoll: c_int,
+    events: *mut libc::epoll_event,
+    most: c_int,
+    timeout: Option<Duration>,
+    mask: *const sigset_t,
+) -> c_int {
+    let limit = timeout.map(|timeout| timespec {
+        tv_sec: timeout.as_secs() as libc::time_t,
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: the caller's guarantee.
+    unsafe { real::epoll_pwait2(epoll, events, most, limit, mask) }
+}
+
 /// Waits on an epoll instance, in user space if it has accelerated members.
 ///
 /// # Safety
@@ -408,13 +426,10 @@ unsafe fn epoll_wait_for(
     mask: *const sigset_t,
 ) -> c_int {
     let kernel = |timeout: Option<Duration>, from: usize| {
-        let limit = timeout.map(|timeout| timespec {
-            tv_sec: timeout.as_secs() as libc::time_t,
-            tv_nsec: timeout.subsec_nanos().into(),
-        });
-        let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: the caller's guarantee; `from` is below `most`.
-        unsafe { real::epoll_pwait2(epoll, events.add(from), most - from as c_int, limit, mask) }
+        unsafe {
+            epoll_wait_in_kernel(epoll, events.add(from), most - from as c_int, timeout, mask)
+        }
     };
     let is_polled = |_: &&slots::Slot| most > 0 && !guard::is_inside();
     let Some(slot) = slots::epoll(epoll).filter(is_polled) else { return kernel(timeout, 0) };
@@ -424,8 +439,9 @@ unsafe fn epoll_wait_for(
     }
     let signals = guard::signals();
     let mut wait: Option<Wait> = None;
-    // The kernel is asked at least once, and after a sleep.
-    let mut asks_kernel = true;
+    // The kernel is asked at least once, by this call or by a sleep.
+    let mut asks_kernel = timeout.is_some_and(|timeout| timeout.is_zero());
+    let mut has_asked = false;
     loop {
         let Some(inside) = guard::enter() else { return kernel(timeout, 0) };
         process::poll_stacks();
@@ -433,8 +449,14 @@ unsafe fn epoll_wait_for(
         let list = unsafe { std::slice::from_raw_parts_mut(events, most as usize) };
         let found = epoll::take_ready(slot, epoll, list);
         let mut total = found;
-        if found < most as usize && epoll::takes_kernel_turn(slot, asks_kernel, found) {
-            asks_kernel = false;
+        // A thread that does not busy-poll asks the kernel by its sleep.
+        let is_first = wait.is_none();
+        let is_asked = found > 0 || asks_kernel || !is_first;
+        if found < most as usize
+            && is_asked
+            && epoll::takes_kernel_turn(slot, asks_kernel || is_first, found)
+        {
+            (asks_kernel, has_asked) = (false, true);
             let added = kernel(Some(Duration::ZERO), found);
             if added < 0 && found == 0 {
                 return added;
@@ -446,20 +468,41 @@ unsafe fn epoll_wait_for(
             return total as c_int;
         }
         let wait = wait.get_or_insert_with(|| Wait::new(timeout, EndsOn::AnySignal, signals));
-        let mut fds = Vec::new();
-        if wait.may_sleep() {
-            fds.push(pollfd { fd: epoll, events: libc::POLLIN, revents: 0 });
+        if is_first && !wait.may_sleep() && !asks_kernel {
+            asks_kernel = true;
+            continue;
         }
-        let check = || {
-            process::poll_stacks();
-            epoll::is_ready(slot)
-        };
-        match wait.turn(&mut fds, mask, check) {
-            Turn::Again => asks_kernel |= !fds.is_empty(),
-            Turn::TimedOut => return 0,
-            Turn::Interrupted => return fail(libc::EINTR) as c_int,
+        match epoll_turn(wait, epoll, slot, mask) {
+            (Turn::Again, None) => {}
+            (Turn::Again, Some(is_ready)) => (asks_kernel, has_asked) = (is_ready, true),
+            (Turn::TimedOut, _) if has_asked => return 0,
+            (Turn::TimedOut, _) => asks_kernel = true,
+            (Turn::Interrupted, _) => return fail(libc::EINTR) as c_int,
         }
     }
+}
+
+/// Busy-polls once, or sleeps. After a sleep, returns `true` if the kernel's instance is ready.
+fn epoll_turn(
+    wait: &mut Wait,
+    epoll: c_int,
+    slot: &slots::Slot,
+    mask: *const sigset_t,
+) -> (Turn, Option<bool>) {
+    let mut fds = Vec::new();
+    if wait.may_sleep() {
+        fds.push(pollfd { fd: epoll, events: libc::POLLIN, revents: 0 });
+    }
+    let check = || {
+        process::poll_stacks();
+        epoll::is_ready(slot)
+    };
+    let turn = wait.turn(&mut fds, mask, check);
+    let is_ready = fds.first().map(|entry| entry.revents != 0);
+    if is_ready.is_some() {
+        epoll::set_kernel_asked(slot);
+    }
+    (turn, is_ready)
 }
 
 /// # Safety

@@ -4,9 +4,10 @@ use std::ffi::{c_int, c_ulong, c_void};
 
 use libc::{sockaddr, socklen_t};
 
+use crate::options::timeout;
 use crate::slots::Slot;
 use crate::stream_counters::Cause;
-use crate::stream_options::{Effect, StreamState};
+use crate::stream_options::Effect;
 use crate::{guard, real, slots, stream};
 
 /// # Safety
@@ -58,6 +59,13 @@ pub(super) unsafe fn set_option(
     let has_integer = !value.is_null() && length as usize >= size_of::<c_int>();
     // SAFETY: the program passes that many bytes.
     let number = has_integer.then(|| unsafe { value.cast::<c_int>().read_unaligned() });
+    if (level, name) == (libc::IPPROTO_TCP, libc::TCP_CORK)
+        && let Some(number) = number
+        && let Some(_inside) = guard::enter()
+        && stream::set_corked(fd, number != 0)
+    {
+        return 0;
+    }
     let effect = Effect::new(level, name, number);
     match effect {
         Effect::None => {}
@@ -80,11 +88,13 @@ pub(super) unsafe fn set_option(
         && let Some(_inside) = guard::enter()
         && let Some(stream) = slot.stream.stream().as_deref_mut()
     {
-        if (level, name) == (libc::IPPROTO_TCP, libc::TCP_NODELAY) {
-            stream.tcp.set_nagle(number == Some(0));
-        }
-        if let Ok(state) = StreamState::read(fd) {
-            stream.state = state;
+        match (level, name) {
+            (libc::IPPROTO_TCP, libc::TCP_NODELAY) => stream.tcp.set_nagle(number == Some(0)),
+            (libc::SOL_SOCKET, libc::SO_RCVTIMEO) => {
+                stream.state.receive_timeout = timeout(fd, name);
+            }
+            (libc::SOL_SOCKET, libc::SO_SNDTIMEO) => stream.state.send_timeout = timeout(fd, name),
+            _ => {}
         }
     }
     result
@@ -144,17 +154,22 @@ pub(crate) unsafe extern "C" fn getsockopt(
 ) -> c_int {
     // SAFETY: the program's arguments.
     let result = unsafe { real::getsockopt(fd, level, name, value, length) };
-    // The option is switched off in the kernel while the connection is taken over.
+    // The kernel's socket does not have these values while the connection is taken over.
     if result == 0
-        && (level, name) == (libc::SOL_SOCKET, libc::SO_KEEPALIVE)
+        && let (libc::SOL_SOCKET, libc::SO_KEEPALIVE) | (libc::IPPROTO_TCP, libc::TCP_CORK) =
+            (level, name)
         && let Some(slot) = slots::stream(fd).filter(|slot| slot.stream.is_bypassing())
         && let Some(_inside) = guard::enter()
-        && let Some(keepalive) = slot.stream.stream().as_deref().and_then(|it| it.tcp.keepalive())
+        && let Some(stream) = slot.stream.stream().as_deref()
+        && let Some(found) = match name {
+            libc::SO_KEEPALIVE => stream.tcp.keepalive(),
+            _ => Some(stream.state.corked.into()),
+        }
     {
         // SAFETY: the kernel has written the program's value and length.
         unsafe {
             if *length as usize >= size_of::<c_int>() {
-                value.cast::<c_int>().write_unaligned(keepalive);
+                value.cast::<c_int>().write_unaligned(found);
             }
         }
     }

@@ -186,7 +186,7 @@ fn strict_run_rejects_what_only_the_kernel_can_do() {
     let (out, error) =
         (String::from_utf8_lossy(&client.stdout), String::from_utf8_lossy(&client.stderr));
     assert_eq!(out, "True\nTrue\nTrue\nb'abc'\n", "{error}");
-    assert!(error.contains("strict: TCP_CORK is not supported"), "{error}");
+    assert!(error.contains("strict: TCP_INQ is not supported"), "{error}");
     drop(server);
 }
 

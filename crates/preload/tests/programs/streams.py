@@ -10,11 +10,14 @@ import select
 import socket
 import struct
 import sys
+import tempfile
 import termios
 import threading
 import time
 
 PORT = 7700
+# The socket module has no name for it.
+TCP_INQ = 36
 
 
 def family(address):
@@ -335,6 +338,72 @@ class Scenario:
             found.append(read_exactly(connection, 2))
             return found
 
+    def corks(self):
+        """Short parts wait for others, at most 200 ms."""
+        found = []
+        cork = socket.IPPROTO_TCP, socket.TCP_CORK
+        with self.connect() as connection:
+            for number in range(30):
+                connection.sendall(b"echo 1\nx")
+                assert connection.recv(1) == b"x"
+
+            # The kernel waits only until the next acknowledgment arrives.
+            connection.send(b"echo 2\nyz", socket.MSG_MORE)
+            found.append(read_exactly(connection, 2))
+            connection.setsockopt(*cork, 1)
+            found.append(connection.getsockopt(*cork))
+            begin = time.monotonic()
+            connection.sendall(b"echo 2\nyz")
+            found.append((read_exactly(connection, 2), time.monotonic() - begin > 0.15))
+            connection.sendall(b"echo 2\nyz")
+            # A handback keeps the option, and the bytes.
+            connection.setsockopt(socket.IPPROTO_TCP, TCP_INQ, 1)
+            connection.setsockopt(socket.IPPROTO_TCP, TCP_INQ, 0)
+            found.append(connection.getsockopt(*cork))
+            connection.setsockopt(*cork, 0)
+            found.append(read_exactly(connection, 2))
+            connection.setsockopt(*cork, 1)
+            for number in range(30):
+                connection.sendall(b"echo 1\nx")
+                connection.setsockopt(*cork, 0)
+                connection.setsockopt(*cork, 1)
+                assert connection.recv(1) == b"x"
+            found.append(connection.getsockopt(*cork))
+        return found
+
+    def files(self):
+        """Parts of a file by sendfile(2), from a position and from that of the file."""
+        found = []
+        with self.connect() as connection, tempfile.TemporaryFile() as file:
+            for number in range(30):
+                connection.sendall(b"echo 1\nx")
+                assert connection.recv(1) == b"x"
+            file.write(pattern(100_000))
+            file.flush()
+            parts = [(0, 1), (7, 20_000), (90_000, 20_000), (100_000, 9), (5, 60_000)]
+            for position, length in parts:
+                os.lseek(file.fileno(), 3, os.SEEK_SET)
+                left = min(length, 100_000 - position)
+                connection.sendall(b"echo %d\n" % left)
+                sent = 0
+                while sent < left or left == 0:
+                    at, rest = position + sent, length - sent
+                    count = os.sendfile(connection.fileno(), file.fileno(), at, rest)
+                    sent += count
+                    if count == 0:
+                        break
+                same = read_exactly(connection, left) == pattern(left, position)
+                found.append((sent, same, os.lseek(file.fileno(), 0, os.SEEK_CUR)))
+            connection.sendall(b"echo 5000\n")
+            found.append(os.sendfile(connection.fileno(), file.fileno(), None, 5_000))
+            found.append(os.lseek(file.fileno(), 0, os.SEEK_CUR))
+            found.append(read_exactly(connection, 5_000) == pattern(5_000, 3))
+            try:
+                os.sendfile(connection.fileno(), file.fileno(), -5, 10)
+            except OSError as error:
+                found.append(errno.errorcode[error.errno])
+        return found
+
     def threads(self):
         """One thread sends, another receives."""
         with self.connect() as connection:
@@ -384,8 +453,8 @@ class Scenario:
             attempt(other.register, connection, select.EPOLLIN | select.EPOLLET)
             attempt(epoll.unregister, connection)
             bypass()
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+            connection.setsockopt(socket.IPPROTO_TCP, TCP_INQ, 1)
+            connection.setsockopt(socket.IPPROTO_TCP, TCP_INQ, 0)
             other.poll(0)
             connection.sendall(b"echo 1\ny")
             found.append([events for _, events in other.poll(5)])
@@ -436,8 +505,8 @@ def strict(address):
     """Calls that only the kernel can do fail in a strict run."""
     with Scenario(address).connect() as connection:
         for call in (
-            lambda: connection.send(b"x", socket.MSG_MORE),
-            lambda: connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1),
+            lambda: connection.send(b"x", socket.MSG_OOB),
+            lambda: connection.setsockopt(socket.IPPROTO_TCP, TCP_INQ, 1),
             lambda: connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 10),
         ):
             try:

@@ -21,6 +21,7 @@ impl Connection {
     pub fn poll_timeout(&self) -> Option<Instant> {
         [
             self.ack_at,
+            self.cork.until,
             self.timeout_at,
             self.probe_at,
             self.reordering_at,
@@ -44,6 +45,9 @@ impl Connection {
         }
         if take_expired(&mut self.probe_at, now) {
             self.probe_due = true;
+        }
+        if take_expired(&mut self.cork.until, now) {
+            self.cork.is_expired = true;
         }
         if take_expired(&mut self.timeout_at, now) {
             self.handle_retransmission_timeout(now);

@@ -1,6 +1,6 @@
 //! Segments to the peer.
 
-use hairpin_time::Instant;
+use hairpin_time::{Duration, Instant};
 use hairpin_wire::TcpFlags;
 
 use super::Connection;
@@ -8,6 +8,9 @@ use crate::header::PreparedHeader;
 use crate::ring::{self, Rings};
 use crate::segment::{BLOCKS, Fields, blocks_length};
 use crate::sequence::{distance, later};
+
+/// The longest time for which a short segment waits for more bytes, as with Linux.
+const CORK: Duration = Duration::from_millis(200);
 
 impl Connection {
     /// Queues bytes to send. Returns the number of bytes that fit the ring.
@@ -47,6 +50,7 @@ impl Connection {
             && count <= self.window_room().min(self.congestion_room())
             && length <= self.room()
             && !self.nagle_holds(count)
+            && !self.cork.holds
             && !self.scoreboard.has_lost()
             && self.reassembly.is_empty()
             && self.scoreboard.has_room(self.send_unacknowledged, count, self.payload_max());
@@ -186,7 +190,7 @@ impl Connection {
             return None;
         }
         let is_short = length < full;
-        if is_short && self.nagle_holds(length)
+        if is_short && (self.nagle_holds(length) || self.cork_holds(now))
             || !self.scoreboard.has_room(self.send_unacknowledged, length, full)
         {
             return None;
@@ -326,6 +330,7 @@ impl Connection {
     fn on_sent_new(&mut self, now: Instant, length: u32) {
         self.scoreboard.push(now, length);
         self.send_next = self.send_next.wrapping_add(length);
+        (self.cork.until, self.cork.is_expired) = (None, false);
         if length < self.payload_max() {
             self.short_end = self.send_next;
         }
@@ -360,6 +365,16 @@ impl Connection {
         let room = self.window_room();
         let enough = self.payload_max().min(self.unsent_length()).min(self.send_window_max / 2);
         room > 0 && room >= enough
+    }
+
+    /// Returns `true` if a short segment must wait for more bytes.
+    #[inline]
+    fn cork_holds(&mut self, now: Instant) -> bool {
+        if !self.cork.holds || self.cork.is_expired {
+            return false;
+        }
+        self.cork.until.get_or_insert(now + CORK);
+        true
     }
 
     /// Returns `true` if a short segment must wait, because another one is unacknowledged.

@@ -239,6 +239,33 @@ fn nagle_holds_a_second_short_segment() {
 }
 
 #[test]
+fn short_segments_wait_while_corked_for_at_most_200_ms() {
+    let [mut a, mut b] = pair(&Shape::USUAL);
+    a.connection.set_corked(true);
+    assert!(a.send_in_place(START, b"short").is_none());
+    a.queue(START, &[1; 1_460]);
+    let lengths = |frames: Vec<Vec<u8>>| frames.iter().map(|it| seen(it).length).collect();
+    let full = all(&mut a, START);
+    let _ = b.handle(START, &full[0], &mut ());
+    b.connection.request_acknowledgment();
+    let _ = a.handle(START, &b.transmit(START).unwrap(), &mut ());
+    let sent: Vec<usize> = lengths(full);
+    assert_eq!(sent, [1_448]);
+    let deadline = START + MS * 200;
+    assert_eq!(a.connection.poll_timeout(), Some(deadline));
+    a.connection.handle_timeout(deadline);
+    let waited: Vec<usize> = lengths(all(&mut a, deadline));
+    assert_eq!(waited, [12]);
+    // Other bytes wait again, until the cork is removed.
+    a.queue(deadline, b"more");
+    let held: Vec<usize> = lengths(all(&mut a, deadline));
+    assert_eq!(held, []);
+    a.connection.set_corked(false);
+    let freed: Vec<usize> = lengths(all(&mut a, deadline));
+    assert_eq!(freed, [4]);
+}
+
+#[test]
 fn closed_window_hands_back_after_5_ms() {
     let mut shape = Shape::USUAL;
     (shape.ring, shape.scale) = (4_096, 0);

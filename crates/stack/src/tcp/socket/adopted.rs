@@ -157,6 +157,14 @@ impl AdoptedTcp {
         }
     }
 
+    /// Holds back segments shorter than a full one (`TCP_CORK`), at most 200 ms. Without this, the
+    /// next send or poll sends them.
+    pub fn set_corked(&mut self, is_corked: bool) {
+        if let Some(bypass) = self.0.state.inner().bypass.as_deref_mut() {
+            bypass.connection.set_corked(is_corked);
+        }
+    }
+
     /// Returns the state of the connection; `None` if it is the kernel's. Call
     /// [`poll`](Self::poll) before.
     #[must_use]

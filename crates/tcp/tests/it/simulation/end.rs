@@ -101,6 +101,13 @@ impl End {
         }
     }
 
+    /// Holds back short segments, or sends what waits. smoltcp cannot.
+    pub(super) fn set_corked(&mut self, is_corked: bool) {
+        if let Self::Engine(host) = self {
+            host.connection.set_corked(is_corked);
+        }
+    }
+
     /// Sends bytes in one segment, written in place. smoltcp cannot.
     pub(super) fn send_in_place(&mut self, now: Instant, bytes: &[u8]) -> Option<Vec<u8>> {
         match self {

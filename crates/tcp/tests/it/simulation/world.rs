@@ -41,6 +41,8 @@ struct Program {
     stalled_until: Instant,
     write_max: u64,
     interval: Duration,
+    /// Holds back short segments.
+    corks: bool,
 }
 
 /// The checked bytes of a stream.
@@ -145,6 +147,7 @@ pub(super) fn run(seed: u64, peer: Peer) -> Census {
         stalled_until: now,
         write_max: 1 + random.below(20_000),
         interval: *random.pick(&[Duration::ZERO, US * 50, MS, MS * 50]),
+        corks: seed % 8 == 5,
     });
     let (mut arrived, mut arrived_at) = (0, now);
     loop {
@@ -293,6 +296,12 @@ fn write(now: Instant, program: &mut Program, random: &mut Random, census: &mut 
     }
     assert_eq!(program.end.queue(now, &bytes), bytes.len());
     program.sent += length;
+    if program.corks {
+        // A part of the short segments waits for the next write, the others for 200 ms.
+        let is_corked = !program.sent.is_multiple_of(3);
+        program.end.set_corked(is_corked);
+        census.add("writes before short segments wait", u64::from(is_corked));
+    }
 }
 
 fn class(reason: Reason) -> &'static str {
