@@ -90,7 +90,7 @@ pub(crate) struct Stream {
     /// A send found no room: the next room is an edge.
     pub(crate) is_blocked: bool,
     /// The engine holds back short segments.
-    holds: bool,
+    pub(crate) holds: bool,
     /// The kernel's value of `TCP_CORK`.
     is_kernel_corked: bool,
     /// The number of such edges.

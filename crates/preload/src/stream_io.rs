@@ -354,7 +354,8 @@ impl Stream {
         let total = length(parts);
         // SAFETY: the caller's guarantee.
         let fill = |payload: &mut [u8]| unsafe { gather(parts, payload) };
-        if done == 0 && (1..=SEGMENT).contains(&total) && self.tcp.transmit(total, fill)? {
+        let is_segment = done == 0 && (1..=SEGMENT).contains(&total) && !self.holds;
+        if is_segment && self.tcp.transmit(total, fill)? {
             return Ok(Some(total));
         }
         if let [part] = parts {

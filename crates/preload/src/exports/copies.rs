@@ -45,12 +45,7 @@ fn after_handback<R>(fd: c_int, call: impl Fn() -> R, failed: R) -> R {
 /// As for sendfile(2).
 unsafe fn send_copy(to: c_int, from: c_int, offset: *mut off_t, length: size_t) -> Option<ssize_t> {
     let slot = slots::stream(to).filter(|slot| slot.stream.is_bypassing())?;
-    // SAFETY: the kernel writes the value; zero is valid for its integers.
-    let is_file = unsafe {
-        let mut status: libc::stat = std::mem::zeroed();
-        libc::fstat(from, &raw mut status) == 0 && status.st_mode & libc::S_IFMT == libc::S_IFREG
-    };
-    if !is_file || !(1..LONG_ROUND).contains(&length) {
+    if !(1..LONG_ROUND).contains(&length) {
         return None;
     }
     let mut bytes = Vec::<u8>::with_capacity(length);
@@ -59,6 +54,7 @@ unsafe fn send_copy(to: c_int, from: c_int, offset: *mut off_t, length: size_t) 
         let at = if offset.is_null() { libc::lseek(from, 0, libc::SEEK_CUR) } else { *offset };
         (at, libc::pread(from, bytes.as_mut_ptr().cast(), length, at))
     };
+    // What is not a file has no positions.
     let count = usize::try_from(count).ok()?;
     if count == 0 {
         return Some(0);

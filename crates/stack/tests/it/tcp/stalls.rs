@@ -39,6 +39,15 @@ impl Shared {
     }
 }
 
+/// What the ends do besides exchanging bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transitions {
+    /// Takeovers and handbacks at random moments.
+    Random,
+    /// Nothing: the kernel's own stalls, to compare.
+    None,
+}
+
 /// The stalls of one end: times without a new byte while bytes were missing.
 #[derive(Debug, Default)]
 struct Stalls {
@@ -62,9 +71,10 @@ fn run(
     mut socket: TcpSocket,
     shared: &Shared,
     random: &mut Random,
-    cycles: u64,
+    (transitions, cycles): (Transitions, u64),
 ) -> (Stalls, TcpSocket) {
-    let (mut sent, mut received, mut wanted) = (0, 0, true);
+    let takes_over = transitions == Transitions::Random;
+    let (mut sent, mut received, mut wanted) = (0, 0, takes_over);
     let (mut stalls, mut last, mut turn) = (Stalls::default(), Instant::now(), Instant::now());
     loop {
         let stopped = shared.stopped.load(SeqCst);
@@ -79,13 +89,13 @@ fn run(
             has_transition = true;
             wanted = host.run(|| socket.take_over()).unwrap().is_err();
         } else if random.below(40) == 0 {
-            if socket.is_bypassing() {
+            if socket.is_bypassing() || !takes_over {
                 has_transition = true;
                 socket.hand_back().unwrap();
                 let count = shared.handbacks.fetch_add(1, SeqCst) + 1;
                 shared.stopped.store(count >= cycles, SeqCst);
             }
-            wanted = true;
+            wanted = takes_over;
         } else if sent - shared.received[end].load(SeqCst) < IN_FLIGHT_MAX
             && !shared.quiet[1 - end].load(SeqCst)
         {
@@ -114,7 +124,7 @@ fn stream_between(
     testbed: &Testbed,
     stacks: &[Stack; 2],
     family: usize,
-    cycles: u64,
+    cycles: (Transitions, u64),
 ) -> (u64, Duration) {
     let sockets = connect(testbed, family);
     let hosts = testbed.hosts();
@@ -135,13 +145,15 @@ fn stream_between(
     (stalls.iter().map(|(stalls, _)| stalls.long).sum(), longest)
 }
 
-fn stream(testbed: &Testbed, mode: Mode, cycles: u64) {
+fn stream(testbed: &Testbed, mode: Mode, transitions: Transitions, cycles: u64) {
     let hosts = testbed.hosts();
     let stacks = [stack(&hosts[0], mode), stack(&hosts[1], mode)];
     for family in 0..2 {
-        let (long, longest) = stream_between(testbed, &stacks, family, cycles);
+        let of = (transitions, cycles);
+        let (long, longest) = stream_between(testbed, &stacks, family, of);
         println!(
-            "{mode:?}, family {family}: {cycles} handbacks, {long} stalls, longest {longest:?}"
+            "{mode:?}, family {family}, {transitions:?} × {cycles}: {long} stalls, \
+             longest {longest:?}"
         );
     }
     for stack in &stacks {
@@ -152,7 +164,7 @@ fn stream(testbed: &Testbed, mode: Mode, cycles: u64) {
 #[test]
 #[ignore = "needs root"]
 fn ends_on_two_threads_hand_back_while_segments_arrive() {
-    each_configuration(|testbed, mode| stream(testbed, mode, scaled(100)));
+    each_configuration(|testbed, mode| stream(testbed, mode, Transitions::Random, scaled(100)));
 }
 
 #[test]
@@ -164,7 +176,9 @@ fn ends_on_two_threads_hand_back_over_a_lossy_link() {
             .with(Direction::FirstToSecond, faults)
             .with(Direction::SecondToFirst, faults);
         let builder = Testbed::builder().ipv6().offloads(Offloads::OFF).relay(relay);
-        stream(&builder.build().unwrap(), mode, scaled(50));
+        let testbed = builder.build().unwrap();
+        stream(&testbed, mode, Transitions::Random, scaled(50));
+        stream(&testbed, mode, Transitions::None, scaled(50));
     }
 }
 
