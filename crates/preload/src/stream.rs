@@ -77,6 +77,10 @@ pub(crate) struct Tracking {
     sent: AtomicU32,
     /// The bytes through the kernel since the last attempt.
     bytes: AtomicUsize,
+    /// The messages through the kernel, received and sent, at the last attempt.
+    attempted: [AtomicU32; 2],
+    /// The receives until the next attempt after the last one that found bulk data; 0 after another.
+    bulk_distance: AtomicU32,
     /// The number of received messages at which a takeover is tried.
     attempt_at: AtomicU32,
     stream: Mutex<Option<Box<Stream>>>,
@@ -106,8 +110,6 @@ pub(crate) struct Stream {
     /// The times of the last takeovers.
     takeovers: VecDeque<u64>,
     rounds: Rounds,
-    /// The messages through the kernel, received and sent, at the last attempt.
-    attempted: [u32; 2],
 }
 
 /// The bytes of requests and answers. The kernel has segmentation offload: it is faster if they are
@@ -158,9 +160,14 @@ impl Rounds {
 
     /// Returns the receives until the next attempt after a handback of bulk data.
     fn next_distance(&mut self) -> u32 {
-        self.distance = (self.distance * 2).clamp(DISTANCE_AFTER_TROUBLE, DISTANCE_MAX);
+        self.distance = next_bulk_distance(self.distance);
         self.distance
     }
+}
+
+/// Returns the receives until the next attempt after one that found bulk data.
+fn next_bulk_distance(before: u32) -> u32 {
+    (before * 2).clamp(DISTANCE_AFTER_TROUBLE, DISTANCE_MAX)
 }
 
 /// The readiness of a connection that is taken over.
@@ -192,7 +199,33 @@ impl Tracking {
         self.received.store(0, Ordering::Relaxed);
         self.sent.store(0, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
+        self.attempted.iter().for_each(|count| count.store(0, Ordering::Relaxed));
+        self.bulk_distance.store(0, Ordering::Relaxed);
         self.attempt_at.store(settings().take_after, Ordering::Relaxed);
+    }
+
+    /// Sets the receives until the next attempt.
+    fn postpone(&self, distance: u32) {
+        let received = self.received.load(Ordering::Relaxed);
+        self.attempt_at.store(received.saturating_add(distance), Ordering::Relaxed);
+    }
+
+    /// Postpones an attempt if the rounds since the last one, all through the kernel, were long.
+    /// Returns `true` if so. The caller holds the lock.
+    fn postpones_bulk(&self) -> bool {
+        let [received, sent] = [(&self.received, 0), (&self.sent, 1)].map(|(count, at)| {
+            let now = count.load(Ordering::Relaxed);
+            now.wrapping_sub(self.attempted[at].swap(now, Ordering::Relaxed))
+        });
+        let bytes = self.bytes.swap(0, Ordering::Relaxed);
+        let is_bulk = bytes / received.min(sent).max(1) as usize >= LONG_ROUND;
+        let before = self.bulk_distance.load(Ordering::Relaxed);
+        let distance = if is_bulk { next_bulk_distance(before) } else { 0 };
+        self.bulk_distance.store(distance, Ordering::Relaxed);
+        if is_bulk {
+            self.postpone(distance);
+        }
+        is_bulk
     }
 
     /// Marks the descriptor as used while `call` runs, unless `is_kernels` then returns `false`.
@@ -294,7 +327,9 @@ fn take_over(fd: c_int, slot: &'static Slot) {
     let before = errno();
     let mut place = slot.stream.stream();
     let is_paused = PAUSES.load(Ordering::SeqCst) > 0 || EXITING.load(Ordering::SeqCst);
-    if slot.is_stream() && !slot.stream.is_bypassing() && !is_paused {
+    let is_kernels = slot.is_stream() && !slot.stream.is_bypassing();
+    // The interface is not opened only for bulk data, which the filter makes slower.
+    if is_kernels && !is_paused && !slot.stream.postpones_bulk() {
         if place.is_none() {
             *place = Stream::new(fd).map(Box::new);
         }
@@ -337,7 +372,6 @@ impl Stream {
             received: 0,
             takeovers: VecDeque::with_capacity(TAKEOVERS_MAX),
             rounds: Rounds::default(),
-            attempted: [0; 2],
         })
     }
 
@@ -347,10 +381,6 @@ impl Stream {
         let now = clock::now_ns();
         let oldest = self.takeovers.front().copied().unwrap_or(0);
         if self.takeovers.len() == TAKEOVERS_MAX && now - oldest < SECOND_NS {
-            return self.postpone(slot);
-        }
-        if self.exchanges_bulk(slot) {
-            self.distance = self.rounds.next_distance();
             return self.postpone(slot);
         }
         match StreamState::read(fd) {
@@ -409,15 +439,6 @@ impl Stream {
         }
     }
 
-    /// Returns `true` if the rounds since the last attempt, all through the kernel, were long.
-    fn exchanges_bulk(&mut self, slot: &Slot) -> bool {
-        let Tracking { received, sent, bytes, .. } = &slot.stream;
-        let now = [received, sent].map(|count| count.load(Ordering::Relaxed));
-        let before = std::mem::replace(&mut self.attempted, now);
-        let rounds = now[0].wrapping_sub(before[0]).min(now[1].wrapping_sub(before[1]));
-        bytes.swap(0, Ordering::Relaxed) / rounds.max(1) as usize >= LONG_ROUND
-    }
-
     /// Tries again soon. The number of receives until an attempt after a handback stays.
     fn try_soon(&mut self, slot: &Slot) -> bool {
         let before = self.distance;
@@ -432,8 +453,7 @@ impl Stream {
         // Odd: a program that reads each message by two receives would otherwise always be found
         // between them.
         self.distance = (self.distance * 2).min(DISTANCE_MAX) | 1;
-        let received = slot.stream.received.load(Ordering::Relaxed);
-        slot.stream.attempt_at.store(received.saturating_add(self.distance), Ordering::Relaxed);
+        slot.stream.postpone(self.distance);
         true
     }
 
@@ -699,6 +719,25 @@ mod tests {
         let mut state = Rounds::default();
         let receives = (0..10_000).find(|_| state.count_received(8_192)).unwrap();
         assert_eq!(receives * 8_192, (LONG_ROUNDS as usize + 1) * ENDLESS_ROUND);
+    }
+
+    #[test]
+    fn long_rounds_through_the_kernel_postpone_an_attempt() {
+        let tracking = Tracking::default();
+        let mut postponed_by = |answer: usize| {
+            tracking.received.fetch_add(4, Ordering::Relaxed);
+            tracking.sent.fetch_add(16, Ordering::Relaxed);
+            tracking.bytes.fetch_add(4 * (100 + answer), Ordering::Relaxed);
+            let received = tracking.received.load(Ordering::Relaxed);
+            tracking
+                .postpones_bulk()
+                .then(|| tracking.attempt_at.load(Ordering::Relaxed) - received)
+        };
+        assert_eq!(postponed_by(1_000), None);
+        assert_eq!([100_000; 8].map(&mut postponed_by).map(Option::unwrap)[..3], [64, 128, 256]);
+        assert_eq!(postponed_by(100_000), Some(DISTANCE_MAX));
+        assert_eq!(postponed_by(1_000), None);
+        assert_eq!(postponed_by(LONG_ROUND), Some(DISTANCE_AFTER_TROUBLE));
     }
 
     #[test]
