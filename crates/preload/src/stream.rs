@@ -79,7 +79,7 @@ pub(crate) struct Tracking {
     bytes: AtomicUsize,
     /// The messages through the kernel, received and sent, at the last attempt.
     attempted: [AtomicU32; 2],
-    /// The receives until the next attempt after the last one that found bulk data; 0 after another.
+    /// The receives until the next attempt, if the last one found bulk data; otherwise 0.
     bulk_distance: AtomicU32,
     /// The number of received messages at which a takeover is tried.
     attempt_at: AtomicU32,

@@ -80,7 +80,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N")]
     pub(crate) transitions: Option<u32>,
 
-    /// Send 4 GiB N times to a kernel peer: without a program, and in each mode through the
+    /// Send 16 GiB N times to a kernel peer: without a program, and in each mode through the
     /// kernel and over a connection that was taken over; and nothing else
     #[arg(long, value_name = "N")]
     pub(crate) bulk: Option<u32>,

@@ -12,7 +12,7 @@ use hairpin_testbed::Testbed;
 use crate::tcp::take_over;
 
 /// The bytes of a transfer.
-const LENGTH: usize = 4 << 30;
+const LENGTH: usize = 16 << 30;
 /// The bytes of a write.
 const WRITE: usize = 64 << 10;
 

@@ -19,6 +19,7 @@ const TCP_ULP: i32 = 31;
 const TCP_AO_INFO: i32 = 40;
 const TCP_RTO_MAX_MS: i32 = 44;
 const SO_MEMINFO: i32 = 55;
+const SO_BUF_LOCK: i32 = 72;
 
 /// `TCPI_OPT_*`: the options of a connection in [`Info`].
 pub(super) const OPTION_TIMESTAMPS: u8 = 1;
@@ -228,13 +229,18 @@ impl<'s> KernelSocket<'s> {
         self.set(libc::SOL_SOCKET, libc::SO_REUSEADDR, &reuse)
     }
 
-    /// Doubles the send buffer, beyond the system's limit.
+    /// Doubles the send buffer, beyond the system's limit. The kernel still grows it by itself
+    /// (Linux 5.14) unless the program has set its size.
     pub(super) fn grow_send_buffer(&self) -> io::Result<()> {
-        if let Some(keeper) = self.keeper {
-            return keeper.grow_send_buffer(self.fd);
+        let locks = self.value::<i32>(libc::SOL_SOCKET, SO_BUF_LOCK);
+        match self.keeper {
+            Some(keeper) => keeper.grow_send_buffer(self.fd)?,
+            None => {
+                let size: i32 = self.value(libc::SOL_SOCKET, libc::SO_SNDBUF)?;
+                self.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &size)?;
+            }
         }
-        let size: i32 = self.value(libc::SOL_SOCKET, libc::SO_SNDBUF)?;
-        self.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &size)
+        locks.map_or(Ok(()), |locks| self.set(libc::SOL_SOCKET, SO_BUF_LOCK, &locks))
     }
 
     /// Starts repair mode, in which no queue is selected at first. The selection matters in repair

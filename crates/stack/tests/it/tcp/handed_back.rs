@@ -130,6 +130,37 @@ fn options_and_state_are_as_before() {
     });
 }
 
+/// Returns which buffer sizes are fixed (`SO_BUF_LOCK`).
+fn buffer_locks(stream: &TcpStream) -> i32 {
+    const SO_BUF_LOCK: i32 = 72;
+    let (mut locks, mut length) = (-1, size_of::<i32>() as libc::socklen_t);
+    let (fd, at) = (stream.as_raw_fd(), (&raw mut locks).cast());
+    // SAFETY: the kernel writes an integer to a local variable.
+    unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, SO_BUF_LOCK, at, &raw mut length) };
+    locks
+}
+
+#[test]
+#[ignore = "needs root"]
+fn kernel_still_grows_the_send_buffer_after_a_handback_that_has_grown_it() {
+    let testbed = super::testbed(1);
+    let stack = stack(&testbed.hosts()[0], MODES[0]);
+    let [near, mut far] = connect(&testbed, 0);
+    // The window closes, so that most bytes are handed back.
+    SockRef::from(&far).set_recv_buffer_size(4_096).unwrap();
+    let size = |stream: &TcpStream| SockRef::from(stream).send_buffer_size().unwrap();
+    let (before, locks) = (size(&near), buffer_locks(&near));
+    let mut socket = stack.adopt_tcp(near).unwrap();
+    take_over(&testbed.hosts()[0], &mut socket);
+    let sent = socket.send(&bytes(0, 120_000)).unwrap();
+    socket.hand_back().unwrap();
+    assert!(size(socket.kernel_socket()) > before);
+    assert_eq!((locks, buffer_locks(socket.kernel_socket())), (0, 0));
+    let mut received = vec![0; sent];
+    far.read_exact(&mut received).unwrap();
+    assert!(received == bytes(0, sent));
+}
+
 #[test]
 #[ignore = "needs root"]
 fn end_of_stream_half_close_and_reset_are_the_kernel_s() {
