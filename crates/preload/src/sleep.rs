@@ -123,10 +123,13 @@ fn give_way(turned_ns: u64, now: u64) {
     }
 }
 
-fn end_polling() {
-    if POLLS.replace(false) {
+/// Returns `true` if the thread was one that busy-polls.
+fn end_polling() -> bool {
+    let polled = POLLS.replace(false);
+    if polled {
         POLLERS.fetch_sub(1, SeqCst);
     }
+    polled
 }
 
 /// Returns the bit of a descriptor.
@@ -421,11 +424,15 @@ impl Wait {
         mask: *const sigset_t,
         check: impl FnOnce() -> bool,
     ) -> Turn {
-        end_polling();
+        let polled = end_polling();
         let own = fds.len();
         let inside = guard::enter();
         let at = register();
         self.has_place = true;
+        if let Some(at) = at.filter(|_| polled) {
+            // The watcher may have left the rings to this thread.
+            WATCHER.store(at, SeqCst);
+        }
         let place = at.and_then(|at| PLACES.get(at as usize));
         if let Some(place) = place {
             place.interest.store(interests(fds), SeqCst);
