@@ -317,13 +317,13 @@ pub(crate) fn take_ready(slot: &Slot, epoll: c_int, events: &mut [epoll_event]) 
     found
 }
 
-/// Returns `true` if the kernel must be asked. It is asked once per interval, and in a call's first
-/// check if no event was found, or if there are UDP sockets: it reports their writability.
-pub(crate) fn takes_kernel_turn(slot: &Slot, is_first: bool, found: usize) -> bool {
+/// Returns `true` if the kernel must be asked: once per interval, and when the call has to ask it
+/// (`must_ask`) if no event was found, or if there are UDP sockets, whose writability it reports.
+pub(crate) fn takes_kernel_turn(slot: &Slot, must_ask: bool, found: usize) -> bool {
     let mut place = slot.epoll();
     let Some(set) = place.as_deref_mut() else { return true };
     let now = clock::now_ns();
-    let is_required = is_first && (found == 0 || !set.always().is_empty());
+    let is_required = must_ask && (found == 0 || !set.always().is_empty());
     let is_due = is_required || now.saturating_sub(set.kernel_ns) >= KERNEL_INTERVAL_NS;
     if is_due {
         set.kernel_ns = now;

@@ -74,7 +74,7 @@ impl Effect {
 }
 
 /// Reads `TCP_CORK` from the kernel's socket.
-pub(crate) fn is_corked(fd: c_int) -> bool {
+fn is_corked(fd: c_int) -> bool {
     option(fd, IPPROTO_TCP, libc::TCP_CORK).is_some_and(|value| value != 0)
 }
 
