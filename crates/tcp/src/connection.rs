@@ -16,6 +16,9 @@ use crate::segment::TIMESTAMPS;
 use crate::sequence::{distance, is_before, later};
 use crate::{Config, Counters, Numbers, Reason, Snapshot, SnapshotError, Timestamps};
 
+/// The time of a deadline that is not set.
+const NEVER: Instant = Instant::MAX;
+
 /// The receiver of a connection's data.
 pub trait Listener {
     /// Called with the next bytes of the stream while nothing is unread. Returns the number of
@@ -60,7 +63,8 @@ pub struct Connection {
     last_ack_sent: u32,
     /// The longest payload received, the peer's full segment.
     full_payload: u32,
-    ack_at: Option<Instant>,
+    /// A deadline, like the other ones below: [`NEVER`] while it is not set.
+    ack_at: Instant,
     ack_now: bool,
     reassembly: Reassembly,
     fin: Option<u32>,
@@ -87,11 +91,11 @@ pub struct Connection {
     probe_due: bool,
     /// The end of the data in flight at the last probe, and `true` if the probe was sent before.
     probe: Option<(u32, bool)>,
-    timeout_at: Option<Instant>,
-    probe_at: Option<Instant>,
-    reordering_at: Option<Instant>,
-    closed_at: Option<Instant>,
-    bulk_at: Option<Instant>,
+    timeout_at: Instant,
+    probe_at: Instant,
+    reordering_at: Instant,
+    closed_at: Instant,
+    bulk_at: Instant,
     /// The time since which less is in flight than in a bulk transfer.
     bulk_paused_at: Option<Instant>,
     challenge_at: Instant,
@@ -109,12 +113,18 @@ pub struct Connection {
 }
 
 /// The holding back of short segments, for more bytes.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Cork {
     holds: bool,
-    /// The time until which the bytes that wait are held back.
-    until: Option<Instant>,
+    /// The time until which the bytes that wait are held back; [`NEVER`] if none wait.
+    until: Instant,
     is_expired: bool,
+}
+
+impl Cork {
+    const fn new(holds: bool) -> Self {
+        Self { holds, until: NEVER, is_expired: false }
+    }
 }
 
 /// The timestamp clock.
@@ -159,7 +169,7 @@ impl Connection {
             unread: 0,
             last_ack_sent: snapshot.receive_next,
             full_payload: 536,
-            ack_at: None,
+            ack_at: NEVER,
             ack_now: false,
             reassembly: Reassembly::new(),
             fin: None,
@@ -170,7 +180,7 @@ impl Connection {
             send_window_max: snapshot.send_window_max.max(snapshot.send_window),
             window_update: (snapshot.send_window_update, start),
             short_end: start,
-            cork: Cork::default(),
+            cork: Cork::new(false),
             scoreboard: Scoreboard::new(start),
             cubic: Cubic::new(0),
             rtt: Rtt::new(now, snapshot.round_trip),
@@ -179,11 +189,11 @@ impl Connection {
             resend_now: false,
             probe_due: false,
             probe: None,
-            timeout_at: None,
-            probe_at: None,
-            reordering_at: None,
-            closed_at: None,
-            bulk_at: None,
+            timeout_at: NEVER,
+            probe_at: NEVER,
+            reordering_at: NEVER,
+            closed_at: NEVER,
+            bulk_at: NEVER,
             bulk_paused_at: None,
             challenge_at: Instant::ZERO,
             send_capacity: rings.send.len() as u32,
@@ -353,7 +363,7 @@ impl Connection {
     #[inline]
     pub fn set_corked(&mut self, is_corked: bool) {
         if is_corked != self.cork.holds {
-            self.cork = Cork { holds: is_corked, ..Cork::default() };
+            self.cork = Cork::new(is_corked);
         }
     }
 

@@ -72,8 +72,16 @@ pub(super) const TCP_MUTANTS: &[Mutant] = &[
         name: "closed window not reported",
         changes: &[change(
             "tcp/src/connection/timeout.rs",
-            "self.closed_at = Some(now + CLOSED);",
-            "self.closed_at = None.filter(|_: &Instant| now > Instant::ZERO);",
+            "self.closed_at = now + CLOSED;",
+            "self.closed_at = NEVER.max(now + CLOSED);",
+        )],
+    },
+    Mutant {
+        name: "short segments held back without limit",
+        changes: &[change(
+            "tcp/src/connection/timeout.rs",
+            "if take_expired(&mut self.cork.until, now) {",
+            "if take_expired(&mut self.cork.until, now) && self.backoff > 9 {",
         )],
     },
     Mutant {

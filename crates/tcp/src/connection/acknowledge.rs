@@ -2,7 +2,7 @@
 
 use hairpin_time::{Duration, Instant};
 
-use super::Connection;
+use super::{Connection, NEVER};
 use crate::scoreboard::Delivered;
 use crate::segment::Segment;
 use crate::sequence::is_before;
@@ -73,7 +73,8 @@ impl Connection {
     pub(super) fn detect_losses(&mut self, now: Instant) {
         let in_recovery = self.recovery.is_some();
         let (from, minimum) = (self.send_unacknowledged, self.rtt.minimum());
-        self.reordering_at = self.scoreboard.detect_losses(now, from, minimum, in_recovery);
+        let may_be_lost_at = self.scoreboard.detect_losses(now, from, minimum, in_recovery);
+        self.reordering_at = may_be_lost_at.unwrap_or(NEVER);
         if self.scoreboard.has_lost() && !in_recovery {
             self.recovery = Some(self.send_next);
             self.cubic.on_loss();

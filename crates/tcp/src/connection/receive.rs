@@ -3,7 +3,7 @@
 use hairpin_time::{Duration, Instant};
 use hairpin_wire::TcpFlags;
 
-use super::{Connection, Listener, Verdict};
+use super::{Connection, Listener, NEVER, Verdict};
 use crate::Reason;
 use crate::ring::{self, Rings};
 use crate::segment::Segment;
@@ -329,8 +329,8 @@ impl Connection {
         let received = self.receive_next.wrapping_sub(self.last_ack_sent);
         if received >= 2 * self.full_payload || self.config.quick_ack {
             self.ack_now = true;
-        } else if self.ack_at.is_none() && received > 0 {
-            self.ack_at = Some(now + ACK_DELAY);
+        } else if self.ack_at == NEVER && received > 0 {
+            self.ack_at = now + ACK_DELAY;
         }
     }
 

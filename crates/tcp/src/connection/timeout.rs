@@ -2,7 +2,7 @@
 
 use hairpin_time::{Duration, Instant};
 
-use super::Connection;
+use super::{Connection, NEVER};
 use crate::Reason;
 
 /// The time for which a window may be closed.
@@ -19,18 +19,10 @@ impl Connection {
     /// Returns the next deadline.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        [
-            self.ack_at,
-            self.cork.until,
-            self.timeout_at,
-            self.probe_at,
-            self.reordering_at,
-            self.closed_at,
-            self.bulk_at,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        let retransmission = self.timeout_at.min(self.probe_at).min(self.reordering_at);
+        let held = self.ack_at.min(self.cork.until);
+        let next = retransmission.min(held).min(self.closed_at).min(self.bulk_at);
+        (next != NEVER).then_some(next)
     }
 
     /// Processes expired deadlines. Segments to send follow from
@@ -77,7 +69,7 @@ impl Connection {
         self.scoreboard.lose_all(self.send_unacknowledged);
         self.recovery = Some(self.send_next);
         self.resend_now = true;
-        (self.probe, self.probe_due, self.reordering_at) = (None, false, None);
+        (self.probe, self.probe_due, self.reordering_at) = (None, false, NEVER);
         self.arm_timers(now);
     }
 
@@ -85,29 +77,32 @@ impl Connection {
     #[inline]
     pub(super) fn arm_timers(&mut self, now: Instant) {
         if self.is_idle() {
-            (self.timeout_at, self.probe_at) = (None, None);
+            (self.timeout_at, self.probe_at) = (NEVER, NEVER);
             return;
         }
-        let timeout_at = now + self.rtt.timeout(self.backoff);
-        self.timeout_at = Some(timeout_at);
+        self.timeout_at = now + self.rtt.timeout(self.backoff);
         self.arm_probe(now);
     }
 
     /// Restarts the probe timer after new data were sent; the retransmission timer runs on.
     #[inline]
     pub(super) fn arm_probe(&mut self, now: Instant) {
-        let timeout_at = *self.timeout_at.get_or_insert(now + self.rtt.timeout(self.backoff));
+        if self.timeout_at == NEVER {
+            self.timeout_at = now + self.rtt.timeout(self.backoff);
+        }
         // A probe is useful only while nothing is known to be lost (RFC 8985 §7.2).
         let probes = self.selective
             && self.recovery.is_none()
             && self.probe.is_none()
             && !self.scoreboard.has_sacked();
-        self.probe_at = probes
-            .then(|| {
-                let is_delayed = self.in_flight() < 2 * self.payload_max() as usize;
-                now + self.rtt.probe_timeout(is_delayed)
-            })
-            .filter(|&at| at < timeout_at);
+        self.probe_at = NEVER;
+        if probes {
+            let is_delayed = self.in_flight() < 2 * self.payload_max() as usize;
+            let at = now + self.rtt.probe_timeout(is_delayed);
+            if at < self.timeout_at {
+                self.probe_at = at;
+            }
+        }
     }
 
     /// Starts or stops the time of a closed window: data wait, nothing is in flight, and the window
@@ -116,9 +111,9 @@ impl Connection {
     pub(super) fn update_closed(&mut self, now: Instant) {
         let is_closed = self.is_idle() && self.unsent_length() > 0 && !self.window_permits();
         if !is_closed {
-            self.closed_at = None;
-        } else if self.closed_at.is_none() {
-            self.closed_at = Some(now + CLOSED);
+            self.closed_at = NEVER;
+        } else if self.closed_at == NEVER {
+            self.closed_at = now + CLOSED;
         }
     }
 
@@ -126,11 +121,11 @@ impl Connection {
     #[inline]
     pub(super) fn update_bulk(&mut self, now: Instant) {
         if self.in_flight() < BULK_BYTES || !self.config.hands_back_bulk {
-            if self.bulk_at.is_some() && self.bulk_paused_at.is_none() {
+            if self.bulk_at != NEVER && self.bulk_paused_at.is_none() {
                 self.bulk_paused_at = Some(now);
             }
-        } else if self.take_bulk_pause(now) || self.bulk_at.is_none() {
-            self.bulk_at = Some(now + BULK);
+        } else if self.take_bulk_pause(now) || self.bulk_at == NEVER {
+            self.bulk_at = now + BULK;
         }
     }
 
@@ -147,6 +142,10 @@ impl Connection {
 }
 
 #[inline]
-fn take_expired(deadline: &mut Option<Instant>, now: Instant) -> bool {
-    deadline.take_if(|at| *at <= now).is_some()
+fn take_expired(deadline: &mut Instant, now: Instant) -> bool {
+    let is_expired = *deadline <= now;
+    if is_expired {
+        *deadline = NEVER;
+    }
+    is_expired
 }

@@ -3,7 +3,7 @@
 use hairpin_time::{Duration, Instant};
 use hairpin_wire::TcpFlags;
 
-use super::Connection;
+use super::{Connection, NEVER};
 use crate::header::PreparedHeader;
 use crate::ring::{self, Rings};
 use crate::segment::{BLOCKS, Fields, blocks_length};
@@ -317,7 +317,7 @@ impl Connection {
         // Rounded up, because an edge never moves back, unless the ring ends there: repeated
         // rounding would promise more than it holds.
         let room = self.receive_capacity - self.unread;
-        let up = window.div_ceil(1 << self.receive_scale);
+        let up = (window + ((1 << self.receive_scale) - 1)) >> self.receive_scale;
         let fits = up << self.receive_scale <= room;
         let window = if fits { up } else { window >> self.receive_scale }.min(0xFFFF);
         fields.window = window as u16;
@@ -330,7 +330,7 @@ impl Connection {
     fn on_sent_new(&mut self, now: Instant, length: u32) {
         self.scoreboard.push(now, length);
         self.send_next = self.send_next.wrapping_add(length);
-        (self.cork.until, self.cork.is_expired) = (None, false);
+        (self.cork.until, self.cork.is_expired) = (NEVER, false);
         if length < self.payload_max() {
             self.short_end = self.send_next;
         }
@@ -343,7 +343,7 @@ impl Connection {
     #[inline]
     fn on_sent_ack(&mut self) {
         self.last_ack_sent = self.receive_next;
-        (self.ack_now, self.ack_at) = (false, None);
+        (self.ack_now, self.ack_at) = (false, NEVER);
     }
 
     /// Returns the number of bytes that the peer's window permits.
@@ -373,7 +373,9 @@ impl Connection {
         if !self.cork.holds || self.cork.is_expired {
             return false;
         }
-        self.cork.until.get_or_insert(now + CORK);
+        if self.cork.until == NEVER {
+            self.cork.until = now + CORK;
+        }
         true
     }
 
