@@ -84,6 +84,7 @@
 //! | `poller.rs`, `readiness.rs` | [`Poller`]; readiness of sockets, epoll |
 //! | `data_plane.rs`, `receive_queue.rs` | frames off the rings, demultiplexing, queues, drops |
 //! | `owned_engine.rs` | the engine and its arena |
+//! | `fast_mutex.rs`, `fast_mutex/` | [`FastMutex`], the lock of the data plane and of connections |
 //! | `control_plane.rs`, `destination.rs` | addresses, routes, neighbors; [`Destination`] and its
 //! path |
 //! | `groups.rs`, `memberships.rs`, `memberships/` | which groups bypass the kernel; the kernel's members |
@@ -103,8 +104,8 @@
 //!   `udp_socket/wait.rs`. Another wait must call `Readiness::set_has_waiters`, so that other
 //!   sockets signal it, and poll the rings once before it sleeps.
 //!
-//! `unsafe` is allowed in this crate, for system calls and for the engine's memory. Each block is
-//! documented.
+//! `unsafe` is allowed in this crate, for system calls, the engine's memory and [`FastMutex`]. Each
+//! block is documented.
 
 mod adopted_socket;
 mod backing_socket;
@@ -114,6 +115,7 @@ mod data_plane;
 mod destination;
 mod error;
 mod family;
+mod fast_mutex;
 mod filter_entries;
 mod groups;
 mod long_frames;
@@ -136,6 +138,7 @@ mod watcher;
 pub use adopted_socket::{AdoptedSocket, Adoption, IpHeader, await_redirects};
 pub use destination::Destination;
 pub use error::StackError;
+pub use fast_mutex::{FastGuard, FastMutex};
 pub use hairpin_tcp::Reason as HandbackReason;
 pub use hairpin_xdp::{
     InterfaceError, InterfaceSettings, Mode, Packet, ReceiveStamps, Stamp, StampSource,

@@ -19,6 +19,7 @@ use hairpin_xdp::{
 
 use crate::control_plane::{ControlPlane, packet_limit};
 use crate::data_plane::{DataPlane, Reader};
+use crate::fast_mutex::{FastGuard, FastMutex};
 use crate::groups::GroupUpdate;
 use crate::tcp::TcpTable;
 use crate::watcher::{self, EventSource};
@@ -55,7 +56,7 @@ pub(crate) struct Owner {
 
 /// The state that a stack and its sockets share.
 pub(crate) struct SharedState {
-    data_plane: Mutex<DataPlane>,
+    data_plane: FastMutex<DataPlane>,
     control_plane: Mutex<ControlPlane>,
     /// Counts changes in the kernel, to invalidate paths.
     generation: AtomicU64,
@@ -121,7 +122,7 @@ impl Stack {
             return Err(StackError::Addresses(name.to_string()));
         }
         let shared = Arc::new(SharedState {
-            data_plane: Mutex::new(data_plane),
+            data_plane: FastMutex::new(data_plane),
             control_plane: Mutex::new(control_plane),
             generation: AtomicU64::new(STACK_COUNT.fetch_add(1, Ordering::Relaxed) << 40),
             umem,
@@ -323,8 +324,8 @@ pub(crate) fn interface_settings(settings: &StackSettings) -> InterfaceSettings 
 
 impl SharedState {
     #[inline]
-    pub(crate) fn data_plane(&self) -> MutexGuard<'_, DataPlane> {
-        self.data_plane.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn data_plane(&self) -> FastGuard<'_, DataPlane> {
+        self.data_plane.lock()
     }
 
     pub(crate) fn control_plane(&self) -> MutexGuard<'_, ControlPlane> {
@@ -492,7 +493,7 @@ impl SharedState {
     #[inline(always)]
     pub(crate) fn transmit(
         &self,
-        mut data_plane: MutexGuard<'_, DataPlane>,
+        mut data_plane: FastGuard<'_, DataPlane>,
         queue: u32,
         packet: Packet,
     ) -> io::Result<Result<(), Packet>> {
@@ -509,7 +510,7 @@ impl SharedState {
     #[cold]
     fn transmit_again(
         &self,
-        mut data_plane: MutexGuard<'_, DataPlane>,
+        mut data_plane: FastGuard<'_, DataPlane>,
         queue: u32,
         packet: Packet,
     ) -> io::Result<Result<(), Packet>> {

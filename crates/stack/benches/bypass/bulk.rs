@@ -87,16 +87,7 @@ fn kernel([reader, mut writer]: [TcpStream; 2]) -> io::Result<f64> {
 
 /// Fails if the connection was not handed back because of the transfer.
 fn taken_over(reader: TcpStream, mut socket: TcpSocket) -> io::Result<f64> {
-    let rate = transfer(reader, |bytes| {
-        let sent = socket.send(bytes);
-        // Acknowledgments.
-        let received = socket.receive(|_| ());
-        received.map(drop).or_else(|error| match error.kind() {
-            ErrorKind::WouldBlock => Ok(()),
-            _ => Err(error),
-        })?;
-        sent
-    })?;
+    let rate = transfer(reader, |bytes| socket.send(bytes))?;
     match socket.last_handback() {
         Some(_) => Ok(rate),
         None => Err(io::Error::other("the connection was not handed back")),

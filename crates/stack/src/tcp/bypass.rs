@@ -61,6 +61,9 @@ pub(super) struct Bypass {
     /// IP packets that only the kernel can process, presented to it after handback.
     pub(super) for_kernel: Vec<Vec<u8>>,
     pub(super) packets: Vec<Packet>,
+    /// The frame received last. The next segment is sent in it, which is often the answer: neither
+    /// its release nor an allocation takes the lock of the data plane.
+    pub(super) spare: Option<Packet>,
 }
 
 impl Bypass {
@@ -140,11 +143,41 @@ impl Bypass {
         let count = packets.len();
         // Before the bytes acknowledged now are overwritten.
         send_ring.store(|| connection.numbers());
-        let mut data_plane = shared.data_plane();
-        for packet in packets.drain(..) {
-            data_plane.interface.release(packet.into_frame());
+        if let Some(last) = self.packets.pop() {
+            self.keep(shared, last);
+        }
+        if !self.packets.is_empty() {
+            let mut data_plane = shared.data_plane();
+            for packet in self.packets.drain(..) {
+                data_plane.interface.release(packet.into_frame());
+            }
         }
         Ok(count)
+    }
+
+    /// Keeps a frame for the next segment, or releases it if one is kept or frames are scarce.
+    #[inline]
+    fn keep(&mut self, shared: &SharedState, packet: Packet) {
+        if self.spare.is_none() && shared.tcp.spares_frames(shared.umem.settings().frames) {
+            self.spare = Some(packet);
+        } else {
+            shared.data_plane().interface.release(packet.into_frame());
+        }
+    }
+
+    /// Returns the kept frame, with `length` bytes to write; `None` without one.
+    #[inline]
+    fn take_spare(&mut self, shared: &SharedState, length: u32) -> Option<Packet> {
+        let frame = self.spare.take()?.into_frame();
+        let packet = shared.umem.packet(frame, length);
+        packet.map_err(|frame| shared.data_plane().interface.release(frame)).ok()
+    }
+
+    /// Releases the kept frame, at the end of the bypass.
+    pub(super) fn release_spare(&mut self, shared: &SharedState) {
+        if let Some(packet) = self.spare.take() {
+            shared.data_plane().interface.release(packet.into_frame());
+        }
     }
 
     /// Reads late segments that the kernel has received and acknowledged.
@@ -212,10 +245,12 @@ impl Bypass {
             .saturating_add(usize::try_from(self.segment_size).unwrap_or(usize::MAX));
         let longest = (longest as u32).min(shared.umem.settings().longest_frame());
         let mut frames = 0;
+        // Without a free frame the segments stay due.
+        let mut kept = self.take_spare(shared, longest);
         let mut data_plane = shared.data_plane();
         for _ in 0..SEGMENTS_MAX {
-            // Without a free frame the segments stay due.
-            let Some(mut packet) = data_plane.interface.packet(longest) else { break };
+            let packet = kept.take().or_else(|| data_plane.interface.packet(longest));
+            let Some(mut packet) = packet else { break };
             let frame = data_plane.interface.bytes_mut(&mut packet);
             let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
             let Some(length) = self.connection.poll_transmit(now, &rings, &self.header, frame)
@@ -258,15 +293,16 @@ impl Bypass {
             return Ok(false);
         }
         let needed = (self.header.segment_offset() + 60).saturating_add(length);
-        let packet =
-            shared.data_plane().interface.packet(u32::try_from(needed).unwrap_or(u32::MAX));
+        let needed = u32::try_from(needed).unwrap_or(u32::MAX);
+        let packet = self.take_spare(shared, needed);
+        let packet = packet.or_else(|| shared.data_plane().interface.packet(needed));
         let Some(mut packet) = packet else { return Ok(false) };
         let mut rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
         let frame = shared.umem.bytes_mut(&mut packet);
         let (connection, header) = (&mut self.connection, &self.header);
         let sent = connection.send(now, &mut rings, header, length, frame, fill);
         let Some(length) = sent else {
-            shared.data_plane().interface.release(packet.into_frame());
+            self.keep(shared, packet);
             return Ok(false);
         };
         self.hop.used.store(true, Ordering::Relaxed);

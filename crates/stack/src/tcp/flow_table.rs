@@ -8,52 +8,62 @@ use hairpin_xdp::Packet;
 
 use crate::receive_queue::ReceiveQueue;
 
-/// Both endpoints of a flow, as they are in its frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) struct FlowKey {
-    /// Source and destination address; IPv4 addresses take the first four bytes each.
-    addresses: [[u8; 16]; 2],
-    /// Source and destination port.
-    ports: [u16; 2],
+/// Both endpoints of a flow as they are in its frames: source and destination address, source and
+/// destination port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum FlowKey {
+    Ipv4([[u8; 4]; 3]),
+    Ipv6([[u8; 16]; 2], [u8; 4]),
 }
 
 impl FlowKey {
     /// Creates the key of frames from `remote` to `local`.
     pub(crate) fn new(remote: SocketAddr, local: SocketAddr) -> Self {
-        let addresses = [remote, local].map(|end| match end.ip().to_canonical() {
-            IpAddr::V4(address) => widen(address.octets()),
-            IpAddr::V6(address) => address.octets(),
-        });
-        Self { addresses, ports: [remote.port(), local.port()] }
+        let [[a, b], [c, d]] = [remote, local].map(|end| end.port().to_be_bytes());
+        let ports = [a, b, c, d];
+        match [remote, local].map(|end| end.ip().to_canonical()) {
+            [IpAddr::V4(source), IpAddr::V4(destination)] => {
+                Self::Ipv4([source.octets(), destination.octets(), ports])
+            }
+            addresses => Self::Ipv6(addresses.map(to_ipv6), ports),
+        }
     }
 
     /// Returns the key of an untagged TCP frame.
     #[inline]
     fn from_frame(frame: &[u8]) -> Option<Self> {
-        let (addresses, segment) = match EthernetHeader::split(frame).ok()? {
-            (ethernet, packet) if ethernet.ether_type() == EtherType::IPV4 => {
-                let (ip, _, segment) = Ipv4Header::parse_start(packet).ok()?;
-                if ip.protocol() != Protocol::TCP || ip.is_fragment() {
-                    return None;
-                }
-                ([ip.source(), ip.destination()].map(|ip| widen(ip.octets())), segment)
+        let (ethernet, packet) = EthernetHeader::split(frame).ok()?;
+        if ethernet.ether_type() == EtherType::IPV4 {
+            let (ip, _, segment) = Ipv4Header::parse_start(packet).ok()?;
+            if ip.protocol() != Protocol::TCP || ip.is_fragment() {
+                return None;
             }
-            (ethernet, packet) if ethernet.ether_type() == EtherType::IPV6 => {
-                let (ip, segment) = Ipv6Header::split(packet).ok()?;
-                if ip.next_header() != Protocol::TCP {
-                    return None;
-                }
-                ([ip.source(), ip.destination()].map(|ip| ip.octets()), segment)
-            }
-            _ => return None,
-        };
-        let (tcp, _) = TcpHeader::split(segment).ok()?;
-        Some(Self { addresses, ports: [tcp.source_port(), tcp.destination_port()] })
+            let [source, destination] = [ip.source(), ip.destination()].map(|ip| ip.octets());
+            return Some(Self::Ipv4([source, destination, ports(segment)?]));
+        }
+        if ethernet.ether_type() != EtherType::IPV6 {
+            return None;
+        }
+        let (ip, segment) = Ipv6Header::split(packet).ok()?;
+        if ip.next_header() != Protocol::TCP {
+            return None;
+        }
+        let addresses = [ip.source(), ip.destination()].map(|ip| ip.octets());
+        Some(Self::Ipv6(addresses, ports(segment)?))
     }
 }
 
-fn widen([a, b, c, d]: [u8; 4]) -> [u8; 16] {
-    [a, b, c, d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+/// Returns the bytes of both ports.
+#[inline]
+fn ports(segment: &[u8]) -> Option<[u8; 4]> {
+    segment.get(..TcpHeader::SIZE)?.first_chunk().copied()
+}
+
+fn to_ipv6(address: IpAddr) -> [u8; 16] {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+        IpAddr::V6(address) => address.octets(),
+    }
 }
 
 /// The flows of a data plane, each with the queue of its frames.

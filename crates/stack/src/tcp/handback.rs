@@ -42,6 +42,7 @@ impl Bypass {
         restored: io::Result<()>,
     ) -> io::Result<()> {
         shared.tcp.retire(shared, &self.entry, self.flow);
+        self.release_spare(shared);
         restored?;
         let keeper = self.send_ring.switch();
         let socket = socket.with_keeper(keeper.as_ref());
@@ -266,6 +267,7 @@ impl Bypass {
         let _ = self.transmit_frame(shared, &frame[..length]);
         self.inject(shared, TcpFlags::ACK | TcpFlags::RST, self.kernel_next, [&[], &[]]);
         shared.tcp.retire(shared, &self.entry, self.flow);
+        self.release_spare(shared);
         shared.tcp.return_rings(self.send_ring, self.receive_ring);
     }
 

@@ -8,8 +8,8 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hairpin_tcp::{Action, Counters, Listener, Reason, Rings};
 use hairpin_time::{Duration, Instant};
@@ -19,6 +19,7 @@ use super::counters::Count;
 use super::kernel_socket::KernelSocket;
 use super::now;
 use super::takeover::{self, Constants, RING, TakeoverError};
+use crate::fast_mutex::{FastGuard, FastMutex};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, SharedState};
 use crate::watcher::FIRST_SOCKET_TOKEN;
@@ -73,7 +74,9 @@ pub(crate) struct SocketState {
     epoll: Option<Epoll>,
     token: u64,
     constants: Constants,
-    inner: Mutex<Inner>,
+    /// `true` while there is a bypass; changed under the lock, at the end of each transition.
+    is_bypassing: AtomicBool,
+    inner: FastMutex<Inner>,
 }
 
 /// The kernel's socket.
@@ -204,8 +207,10 @@ impl TcpSocket {
             error: None,
         };
         let (descriptor, epoll) = (Descriptor::Owned(stream), Some(epoll));
-        let (constants, inner) = (Constants::default(), Mutex::new(inner));
-        let state = SocketState { descriptor, readiness, epoll, token, constants, inner };
+        let (constants, inner) = (Constants::default(), FastMutex::new(inner));
+        let is_bypassing = AtomicBool::new(false);
+        let state =
+            SocketState { descriptor, readiness, epoll, token, constants, is_bypassing, inner };
         let buffer = vec![0; READ].into_boxed_slice();
         Ok(Self { owner: Arc::clone(owner), state: Arc::new(state), buffer })
     }
@@ -241,6 +246,7 @@ impl TcpSocket {
             attendance.remove_kernel_socket();
         }
         let bypass = inner.bypass.insert(Box::new(bypass));
+        self.state.is_bypassing.store(true, Ordering::Release);
         self.state.readiness.set_kernel_pending();
         self.state.watch(&self.owner)?;
         // Late segments; later ones are reported by the watcher.
@@ -442,8 +448,9 @@ impl TcpSocket {
 
     /// Returns `true` while the connection bypasses the kernel.
     #[must_use]
+    #[inline]
     pub fn is_bypassing(&self) -> bool {
-        self.state.inner().bypass.is_some()
+        self.state.is_bypassing()
     }
 
     /// Returns the reason of the last handback, as text; `None` if there was none.
@@ -500,8 +507,9 @@ impl TcpSocket {
 }
 
 impl SocketState {
-    fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    #[inline]
+    fn inner(&self) -> FastGuard<'_, Inner> {
+        self.inner.lock()
     }
 
     fn kernel(&self) -> KernelSocket<'_> {
@@ -566,6 +574,7 @@ impl SocketState {
 
     fn leave_table(self: &Arc<Self>, shared: &SharedState, inner: &mut Inner) -> io::Result<()> {
         self.readiness.clear();
+        self.is_bypassing.store(false, Ordering::Release);
         let result = self.update_watched(shared, inner);
         shared.tcp.remove(self);
         shared.tcp.release();
@@ -662,13 +671,9 @@ impl SocketState {
         self.hand_back_unasked(shared, &mut self.inner(), Handback::KeeperLost);
     }
 
-    fn try_inner(&self) -> Option<MutexGuard<'_, Inner>> {
-        match self.inner.try_lock() {
-            Ok(inner) => Some(inner),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            // The owner polls.
-            Err(TryLockError::WouldBlock) => None,
-        }
+    /// Returns the state; `None` while the owner polls.
+    fn try_inner(&self) -> Option<FastGuard<'_, Inner>> {
+        self.inner.try_lock()
     }
 
     /// Makes progress for an owner that has not polled for `unattended`, and hands the connection

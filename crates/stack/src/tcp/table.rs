@@ -150,6 +150,12 @@ impl TcpTable {
         self.bypassing.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// Returns `true` if each connection may keep one of the UMEM's `frames`: at most an eighth.
+    #[inline]
+    pub(super) fn spares_frames(&self, frames: u32) -> bool {
+        self.bypassing.load(Ordering::Relaxed) <= frames as usize / 8
+    }
+
     pub(super) fn add(&self, socket: &Arc<SocketState>) {
         self.inner().sockets.push(Arc::clone(socket));
     }

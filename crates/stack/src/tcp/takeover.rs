@@ -195,6 +195,7 @@ pub(super) fn take_over(
         active_at: time,
         for_kernel: Vec::new(),
         packets: Vec::with_capacity(super::bypass::BATCH),
+        spare: None,
     })
 }
 

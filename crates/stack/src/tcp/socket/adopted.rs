@@ -2,8 +2,8 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hairpin_tcp::{Listener, Reason, Rings};
 
@@ -11,6 +11,7 @@ use super::{
     Constants, Descriptor, Handback, Inner, SocketState, TOKENS, TcpSocket, WRITABLE, Watched,
 };
 use crate::TakeoverError;
+use crate::fast_mutex::FastMutex;
 use crate::readiness::Readiness;
 use crate::stack::Owner;
 use crate::tcp::now;
@@ -57,7 +58,8 @@ impl AdoptedTcp {
             epoll: None,
             token: TOKENS.fetch_add(1, Ordering::Relaxed),
             constants: Constants::default(),
-            inner: Mutex::new(inner),
+            is_bypassing: AtomicBool::new(false),
+            inner: FastMutex::new(inner),
         };
         Self(TcpSocket { owner: Arc::clone(owner), state: Arc::new(state), buffer: Box::new([]) })
     }
@@ -82,7 +84,9 @@ impl AdoptedTcp {
     /// connection is lost.
     pub fn discard(self) {
         let (owner, state) = (&self.0.owner, &self.0.state);
-        let Some(bypass) = state.inner().bypass.take() else { return };
+        let Some(mut bypass) = state.inner().bypass.take() else { return };
+        bypass.release_spare(owner);
+        state.is_bypassing.store(false, Ordering::Release);
         owner.control_plane().readiness_by_token.remove(&state.token);
         owner.tcp.retire(owner, &bypass.entry, bypass.flow);
         owner.tcp.remove(state);
@@ -91,6 +95,7 @@ impl AdoptedTcp {
 
     /// Returns `true` while the connection bypasses the kernel.
     #[must_use]
+    #[inline]
     pub fn is_bypassing(&self) -> bool {
         self.0.is_bypassing()
     }

@@ -59,8 +59,11 @@ impl SocketState {
         &self.readiness
     }
 
+    /// Returns `true` while the connection bypasses the kernel; also while another thread hands it
+    /// back.
+    #[inline]
     pub(crate) fn is_bypassing(&self) -> bool {
-        self.inner().bypass.is_some()
+        self.is_bypassing.load(Ordering::Acquire)
     }
 
     /// Returns `true` if a call of the owner may find something. The kernel reports what the

@@ -11,8 +11,11 @@ use hairpin_stack::{Stack, TcpSocket};
 use hairpin_testbed::{Testbed, scaled};
 use socket2::SockRef;
 
-use super::{bytes, connect, each_configuration, expect, send_all, take_over};
-use crate::support::{MODES, TIMEOUT, addresses, eventually, stack};
+use super::{bytes, connect, each_configuration, expect, ping_pong, send_all, take_over};
+use crate::support::{MODES, TIMEOUT, addresses, eventually, open, settings, stack};
+
+/// A small number of frames.
+const FEW: u32 = 64;
 
 /// Connects, takes over, exchanges bytes in both directions and hands back.
 fn handed_back(
@@ -50,6 +53,30 @@ fn options(stream: &TcpStream) -> impl PartialEq + std::fmt::Debug + use<> {
         socket.read_timeout().unwrap(),
     );
     (tcp, general, stream.local_addr().unwrap(), stream.peer_addr().unwrap())
+}
+
+#[test]
+#[ignore = "needs root"]
+fn handbacks_return_all_frames() {
+    for mode in MODES {
+        let testbed = super::testbed(1);
+        let host = &testbed.hosts()[0];
+        let mut settings = settings(mode);
+        settings.interface.umem.frames = FEW;
+        let stack = open(host, &settings);
+        let [near, far] = connect(&testbed, 0);
+        let far = super::echo(far);
+        let (mut socket, mut position) = (stack.adopt_tcp(near).unwrap(), 0);
+        for _ in 0..2 * FEW {
+            take_over(host, &mut socket);
+            // The last answer leaves a frame that waits for the next message.
+            ping_pong(&mut socket, &mut position, 3, 64);
+            assert_eq!(socket.counters().unwrap().retransmitted, 0, "{mode}");
+            socket.hand_back().unwrap();
+        }
+        drop(socket);
+        assert_eq!(far.join().unwrap(), position, "{mode}");
+    }
 }
 
 #[test]
