@@ -140,6 +140,9 @@ impl Snapshot {
                 open.add(&socket.counters);
                 sockets += u64::from(socket.is_adopted());
             }
+            if let Some(stream) = slot.stream.stream().as_deref_mut() {
+                stream.unreported.report();
+            }
         });
         Self {
             open,

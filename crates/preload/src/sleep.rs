@@ -502,12 +502,19 @@ fn interests(fds: &[pollfd]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Barrier;
+    use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
 
     use super::*;
 
+    /// Makes the tests of this module, which share the process's state, run one after the other.
+    fn alone() -> MutexGuard<'static, ()> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     #[test]
     fn as_many_threads_busy_poll_as_there_are_cores() {
+        let _alone = alone();
         let cores = settings().cores as usize;
         let barrier = Barrier::new(cores + 2);
         let polls = || {
@@ -521,5 +528,66 @@ mod tests {
             threads.into_iter().map(|it| it.join().unwrap()).filter(|polls| *polls).count()
         });
         assert_eq!((count, POLLERS.load(SeqCst)), (cores, 0));
+    }
+
+    #[test]
+    fn thread_inside_the_library_wakes_others_when_it_leaves() {
+        const FD: c_int = 3;
+        let _alone = alone();
+        let step = Barrier::new(2);
+        let sleeper = || {
+            let at = register().unwrap();
+            let place = &PLACES[at as usize];
+            place.interest.store(interest(FD), SeqCst);
+            step.wait();
+            step.wait();
+            let mut event =
+                pollfd { fd: place.event.load(SeqCst), events: libc::POLLIN, revents: 0 };
+            // SAFETY: one entry, which outlives the call.
+            let mut is_readable = || unsafe { libc::poll(&raw mut event, 1, 0) } == 1;
+            let inside = is_readable();
+            step.wait();
+            step.wait();
+            let outside = is_readable();
+            deregister();
+            [inside, outside]
+        };
+        let readable = std::thread::scope(|scope| {
+            let sleeper = scope.spawn(sleeper);
+            step.wait();
+            let inside = guard::enter().unwrap();
+            wake(FD);
+            step.wait();
+            step.wait();
+            drop(inside);
+            step.wait();
+            sleeper.join().unwrap()
+        });
+        assert_eq!(readable, [false, true]);
+    }
+
+    #[test]
+    fn watcher_looks_again_while_others_busy_poll_on_all_cores() {
+        let _alone = alone();
+        let cores = settings().cores as usize;
+        let step = Barrier::new(cores + 1);
+        let poller = || {
+            assert!(begin_polling());
+            step.wait();
+            step.wait();
+            end_polling();
+        };
+        std::thread::scope(|scope| {
+            (0..cores).for_each(|_| drop(scope.spawn(poller)));
+            step.wait();
+            let limit = Duration::from_secs(30);
+            let mut wait = Wait::new(Some(limit), EndsOn::AnySignal, guard::signals());
+            // Nothing becomes readable, so only the watcher's interval ends the sleep.
+            let mut fds = vec![pollfd { fd: -1, events: 0, revents: 0 }];
+            let turns = [(); 2].map(|()| wait.turn(&mut fds, std::ptr::null(), || false));
+            drop(wait);
+            step.wait();
+            assert_eq!(turns, [Turn::Again; 2]);
+        });
     }
 }

@@ -8,6 +8,8 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use hairpin_stack::{FastGuard, FastMutex};
+
 use crate::epoll::EpollSet;
 use crate::membership;
 use crate::socket::Socket;
@@ -37,7 +39,7 @@ pub(crate) struct Slot {
     considered: AtomicBool,
     /// The index of `IP_MULTICAST_IF`, which the kernel does not return.
     multicast_interface: AtomicU32,
-    socket: Mutex<Option<Box<Socket>>>,
+    socket: FastMutex<Option<Box<Socket>>>,
     /// The memberships of a UDP socket that is not bound yet.
     memberships: Mutex<Vec<membership::Request>>,
     epoll: Mutex<Option<Box<EpollSet>>>,
@@ -51,8 +53,8 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    pub(crate) fn socket(&self) -> MutexGuard<'_, Option<Box<Socket>>> {
-        self.socket.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn socket(&self) -> FastGuard<'_, Option<Box<Socket>>> {
+        self.socket.lock()
     }
 
     pub(crate) fn memberships(&self) -> MutexGuard<'_, Vec<membership::Request>> {

@@ -14,16 +14,15 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hairpin_stack::{AdoptedTcp, TakeoverError};
+use hairpin_stack::{AdoptedTcp, FastGuard, FastMutex, TakeoverError};
 
 use crate::addresses::{self, option};
 use crate::errno::{errno, set_errno};
 use crate::log::{self, Level};
 use crate::settings::settings;
 use crate::slots::{self, Slot};
-use crate::stream_counters::{Cause, Counter, add, count_handback};
+use crate::stream_counters::{Cause, Counter, Unreported, add, count_handback};
 use crate::stream_options::StreamState;
 use crate::{clock, epoll, guard, process, real, sleep};
 
@@ -83,7 +82,7 @@ pub(crate) struct Tracking {
     bulk_distance: AtomicU32,
     /// The number of received messages at which a takeover is tried.
     attempt_at: AtomicU32,
-    stream: Mutex<Option<Box<Stream>>>,
+    stream: FastMutex<Option<Box<Stream>>>,
 }
 
 /// A connection that was taken over at least once.
@@ -103,6 +102,7 @@ pub(crate) struct Stream {
     pub(crate) scratch: Vec<u8>,
     local: SocketAddr,
     remote: SocketAddr,
+    pub(crate) unreported: Unreported,
     /// The receives between two attempts. It doubles with each takeover that was not worth it.
     distance: u32,
     /// The receives since the takeover.
@@ -180,8 +180,8 @@ pub(crate) struct Ready {
 }
 
 impl Tracking {
-    pub(crate) fn stream(&self) -> MutexGuard<'_, Option<Box<Stream>>> {
-        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn stream(&self) -> FastGuard<'_, Option<Box<Stream>>> {
+        self.stream.lock()
     }
 
     /// Returns `true` while the connection is taken over.
@@ -368,6 +368,7 @@ impl Stream {
             scratch: Vec::new(),
             local,
             remote,
+            unreported: Unreported::default(),
             distance: 1,
             received: 0,
             takeovers: VecDeque::with_capacity(TAKEOVERS_MAX),
@@ -553,6 +554,7 @@ impl Stream {
             set_kernel_corked(fd, self.state.corked);
         }
         self.postpone(slot);
+        self.unreported.report();
         count_handback(cause, &*self);
         sleep::wake_all();
     }

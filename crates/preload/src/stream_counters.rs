@@ -116,6 +116,61 @@ pub(crate) fn add(counter: Counter, count: u64) {
     VALUES[counter as usize].fetch_add(count, Ordering::Relaxed);
 }
 
+/// The messages of a connection that bypassed the kernel since the last
+/// [`report`](Self::report). They are counted under the connection's lock, without atomic
+/// operations.
+#[derive(Debug, Default)]
+pub(crate) struct Unreported {
+    received: Traffic,
+    sent: Traffic,
+}
+
+#[derive(Debug, Default)]
+struct Traffic {
+    messages: u64,
+    bytes: u64,
+}
+
+impl Traffic {
+    #[inline]
+    fn count(&mut self, bytes: usize) {
+        self.messages += u64::from(bytes > 0);
+        self.bytes += bytes as u64;
+    }
+
+    fn report(&mut self, [messages, bytes]: [Counter; 2]) {
+        let Self { messages: count, bytes: total } = std::mem::take(self);
+        add(messages, count);
+        add(bytes, total);
+    }
+}
+
+impl Unreported {
+    /// Counts a message received, unless it is empty.
+    #[inline]
+    pub(crate) fn count_received(&mut self, bytes: usize) {
+        self.received.count(bytes);
+    }
+
+    /// Counts a message sent, unless it is empty.
+    #[inline]
+    pub(crate) fn count_sent(&mut self, bytes: usize) {
+        self.sent.count(bytes);
+    }
+
+    /// Adds them to the counters of the process.
+    pub(crate) fn report(&mut self) {
+        self.received.report([Counter::ReceivedBypass, Counter::ReceivedBypassBytes]);
+        self.sent.report([Counter::SentBypass, Counter::SentBypassBytes]);
+    }
+}
+
+impl Drop for Unreported {
+    fn drop(&mut self) {
+        self.report();
+    }
+}
+
 /// Counts a handback, and logs the first of its cause.
 pub(crate) fn count_handback(cause: Cause, connection: &dyn Display) {
     VALUES[Counter::Bypassing as usize].fetch_sub(1, Ordering::Relaxed);

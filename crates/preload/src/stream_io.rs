@@ -141,21 +141,19 @@ pub(crate) unsafe fn receive(
         let is_kernels = is_kernels || !peeks && stream.count_received(fd, slot, count);
         done = if peeks { count } else { done + count };
         let state = stream.state;
-        drop(place);
-        drop(inside);
         let is_nonblocking = state.nonblocking || flags & libc::MSG_DONTWAIT != 0;
         let is_enough = is_nonblocking || flags & libc::MSG_WAITALL == 0;
-        if done >= total || is_enough && done > 0 {
-            if !peeks {
-                count_bypass([Counter::ReceivedBypass, Counter::ReceivedBypassBytes], done);
-            }
-            return Received::Bypass(done as isize);
+        let ends = done >= total || is_enough && done > 0;
+        if ends && !peeks {
+            stream.unreported.count_received(done);
         }
-        if is_kernels {
-            continue;
-        }
-        if is_nonblocking {
-            return Received::Bypass(fail(libc::EAGAIN));
+        drop(place);
+        drop(inside);
+        match (ends, is_kernels) {
+            (true, _) => return Received::Bypass(done as isize),
+            (false, true) => continue,
+            (false, false) if is_nonblocking => return Received::Bypass(fail(libc::EAGAIN)),
+            (false, false) => {}
         }
         let wait = wait.get_or_insert_with(|| begin_wait(state.receive_timeout, signals));
         if let Some(number) = pause(wait, fd, slot, libc::POLLIN) {
@@ -212,11 +210,14 @@ pub(crate) unsafe fn send(
         stream.count_sent(count);
         stream.is_blocked = done < total;
         let state = stream.state;
+        let is_nonblocking = state.nonblocking || flags & libc::MSG_DONTWAIT != 0;
+        let ends = done >= total || is_nonblocking && done > 0;
+        if ends {
+            stream.unreported.count_sent(done);
+        }
         drop(place);
         drop(inside);
-        let is_nonblocking = state.nonblocking || flags & libc::MSG_DONTWAIT != 0;
-        if done >= total || is_nonblocking && done > 0 {
-            count_bypass([Counter::SentBypass, Counter::SentBypassBytes], done);
+        if ends {
             return done as isize;
         }
         if is_kernels {
@@ -261,8 +262,8 @@ fn begin_wait(timeout: Option<Duration>, signals: Signals) -> Wait {
     Wait::new(timeout, ends_on, signals)
 }
 
-/// Counts a message of which this number of bytes has bypassed the kernel.
-#[inline]
+/// Counts a message of which this number of bytes has bypassed the kernel, and the rest has not.
+#[cold]
 fn count_bypass([messages, bytes]: [Counter; 2], count: usize) {
     if count > 0 {
         add(messages, 1);
