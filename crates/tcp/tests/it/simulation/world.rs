@@ -43,6 +43,7 @@ struct Program {
     interval: Duration,
     /// Holds back short segments.
     corks: bool,
+    is_corked: bool,
 }
 
 /// The checked bytes of a stream.
@@ -148,6 +149,7 @@ pub(super) fn run(seed: u64, peer: Peer) -> Census {
         write_max: 1 + random.below(20_000),
         interval: *random.pick(&[Duration::ZERO, US * 50, MS, MS * 50]),
         corks: seed % 8 == 5,
+        is_corked: false,
     });
     let (mut arrived, mut arrived_at) = (0, now);
     loop {
@@ -255,6 +257,8 @@ fn hand_back(
     report(program, census);
     let End::Engine(host) = &mut program.end else { return None };
     host.restore(now);
+    // As the program's next owner of the connection does.
+    host.connection.set_corked(program.is_corked);
     let is_closed = action == Some(Action::HandBack(Reason::ClosedWindow));
     is_closed.then(|| host.window_probe(now))
 }
@@ -298,9 +302,9 @@ fn write(now: Instant, program: &mut Program, random: &mut Random, census: &mut 
     program.sent += length;
     if program.corks {
         // A part of the short segments waits for the next write, the others for 200 ms.
-        let is_corked = !program.sent.is_multiple_of(3);
-        program.end.set_corked(is_corked);
-        census.add("writes before short segments wait", u64::from(is_corked));
+        program.is_corked = !program.sent.is_multiple_of(3);
+        program.end.set_corked(program.is_corked);
+        census.add("writes before short segments wait", u64::from(program.is_corked));
     }
 }
 
