@@ -26,7 +26,8 @@ from test import libregrtest
 libregrtest.main()
 ";
 
-type Outcomes = BTreeMap<String, String>;
+/// The tests that have run, each `true` if it has passed.
+type Outcomes = BTreeMap<String, bool>;
 
 /// Runs all modules on both addresses. Returns the number of failures.
 pub(in crate::interop) fn check(settings: &Settings, is_selected: impl Fn(&str) -> bool) -> usize {
@@ -47,30 +48,24 @@ pub(in crate::interop) fn check(settings: &Settings, is_selected: impl Fn(&str) 
     failures
 }
 
-fn passes(outcome: &str) -> bool {
-    outcome.ends_with("ok")
-}
-
 fn compare(settings: &Settings, module: &str, place: &str) -> Result<(bool, String)> {
     let kernel = run(settings, Accelerated::NONE, module, place, &[])?;
     let both = run(settings, Accelerated::EACH[2], module, place, &[])?;
     let passed: Vec<&String> =
-        kernel.iter().filter(|(_, outcome)| passes(outcome)).map(|(name, _)| name).collect();
+        kernel.iter().filter(|(_, passes)| **passes).map(|(name, _)| name).collect();
     ensure!(!passed.is_empty(), "no test of {module} passes on the kernel");
-    let is_ok = |outcomes: &Outcomes, name: &str| outcomes.get(name).is_some_and(|it| passes(it));
+    let is_ok = |outcomes: &Outcomes, name: &str| outcomes.get(name).copied().unwrap_or(false);
     let mut failed: Vec<&String> =
         passed.iter().filter(|name| !is_ok(&both, name)).copied().collect();
     // A test that depends on the load of the machine passes alone.
     let mut repeated = Vec::new();
     if !failed.is_empty() {
-        let names: Vec<&str> = failed.iter().filter_map(|name| method(name)).collect();
-        // The line of a test with a description names no method: then all are repeated.
-        let names = if names.len() == failed.len() { names } else { Vec::new() };
+        let names: Vec<&str> = failed.iter().map(|name| method(name)).collect();
         let again = run(settings, Accelerated::EACH[2], module, place, &names)?;
         let (passed_then, failed_again) = failed.iter().partition(|name| is_ok(&again, name));
         (repeated, failed) = (passed_then, failed_again);
     }
-    let accelerated = both.values().filter(|outcome| passes(outcome)).count();
+    let accelerated = both.values().filter(|passes| **passes).count();
     let mut line = format!("{} tests pass on the kernel, {accelerated} accelerated", passed.len());
     if !repeated.is_empty() {
         line += &format!("; passed when repeated alone: {repeated:?}");
@@ -82,9 +77,9 @@ fn compare(settings: &Settings, module: &str, place: &str) -> Result<(bool, Stri
     }
 }
 
-/// Returns the method's name: tests are printed as `method (module.Class.method)`.
-fn method(name: &str) -> Option<&str> {
-    name.split_once(" (").map(|(method, _)| method)
+/// Returns the method of a test: `module.Class.method`.
+fn method(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(_, method)| method)
 }
 
 /// Runs a module, or some of its tests. Returns the outcome of each test.
@@ -101,7 +96,10 @@ fn run(
     } else {
         trial.address(Side::Server).to_string()
     };
-    let mut program = vec!["/usr/bin/python3", "-c", RUN, &address, "-v", "-i", "*VSOCK*"];
+    let report = tempfile::NamedTempFile::new()?;
+    let file = report.path().display().to_string();
+    let mut program = vec!["/usr/bin/python3", "-c", RUN, &address, "--junit-xml", &file];
+    program.extend(["-v", "-i", "*VSOCK*"]);
     for name in only {
         program.extend(["-m", name]);
     }
@@ -114,10 +112,36 @@ fn run(
     command.env("HAIRPIN_LOG", "off");
     let process = Process::start(&trial.hosts()[0], command)?;
     let output = process.wait_any(LIMIT)?;
-    let text = output.out + &output.error;
-    let outcomes = text.lines().filter_map(|line| line.split_once(" ... "));
-    let outcomes: Outcomes =
-        outcomes.map(|(name, outcome)| (name.to_owned(), outcome.trim().to_owned())).collect();
-    ensure!(!outcomes.is_empty(), "no test has run: {text}");
+    let outcomes = parse(&std::fs::read_to_string(report.path())?).unwrap_or_default();
+    ensure!(!outcomes.is_empty(), "no test has run: {}{}", output.out, output.error);
     Ok(outcomes)
+}
+
+/// Reads a report in JUnit's format. What the tests print is not in it: servers of test_ssl print
+/// between the name of a test and its outcome.
+fn parse(report: &str) -> Result<Outcomes> {
+    let document = roxmltree::Document::parse(report)?;
+    let tests = document.descendants().filter(|node| node.has_tag_name("testcase"));
+    let passes = |test: roxmltree::Node<'_, '_>| {
+        let failures = ["failure", "error", "skipped"];
+        !test.children().any(|child| failures.iter().any(|it| child.has_tag_name(*it)))
+    };
+    Ok(tests.filter_map(|test| Some((test.attribute("name")?.to_owned(), passes(test)))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_read_from_a_report() {
+        let report = r#"<testsuites><testsuite tests="3">
+            <testcase name="test.test_ssl.One.test_a" status="run" result="completed" />
+            <testcase name="test.test_ssl.One.test_b"><failure message="no" /></testcase>
+            <testcase name="test.test_ssl.One.test_c"><skipped>later</skipped></testcase>
+            </testsuite></testsuites>"#;
+        let outcomes = parse(report).unwrap();
+        assert_eq!(outcomes.into_values().collect::<Vec<_>>(), [true, false, false]);
+        assert_eq!(method("test.test_ssl.One.test_a"), "test_a");
+    }
 }
