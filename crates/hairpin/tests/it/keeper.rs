@@ -207,18 +207,24 @@ impl Run {
         numbers.filter(is_of_run).collect()
     }
 
-    /// Returns the keepers: the process that replaces the other, and the one that serves.
-    fn keepers(&self) -> [i32; 2] {
-        let found = self.processes("hairpin-keeper");
+    /// Returns the two processes with this name, the parent first. Its number is the higher one if
+    /// the kernel's numbers began again in between.
+    fn parent_and_child(&self, command: &str) -> [i32; 2] {
+        let found = self.processes(command);
         let parent = |process: &i32| {
             let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
             status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
         };
-        let server = found.iter().find(|it| parent(it).is_some_and(|it| found.contains(&it)));
-        let server = *server.expect("a keeper that serves");
-        let spare = found.iter().find(|it| **it != server);
+        let child = found.iter().find(|it| parent(it).is_some_and(|it| found.contains(&it)));
+        let child = *child.expect("a child of a process with the same name");
+        let parent = found.iter().find(|it| **it != child);
         assert_eq!(found.len(), 2);
-        [*spare.unwrap(), server]
+        [*parent.unwrap(), child]
+    }
+
+    /// Returns the keepers: the process that replaces the other, and the one that serves.
+    fn keepers(&self) -> [i32; 2] {
+        self.parent_and_child("hairpin-keeper")
     }
 
     /// Receives to the end. Returns it, and checks that nothing that was accepted is missing.
@@ -276,7 +282,7 @@ fn kill_at_work(ground: &mut Ground, number: u32) -> (End, Duration, bool) {
         }
     }
     let program =
-        if wrapped { *run.processes("python3").last().unwrap() } else { run.program.id() as i32 };
+        if wrapped { run.parent_and_child("python3")[1] } else { run.program.id() as i32 };
     kill(program);
     let begin = Instant::now();
     let end = run.expect_end();
