@@ -63,7 +63,7 @@ pub struct Connection {
     last_ack_sent: u32,
     /// The longest payload received, the peer's full segment.
     full_payload: u32,
-    /// A deadline, like the other ones below: [`NEVER`] while it is not set.
+    /// [`NEVER`] while it is not set, as `timeout_at` to `bulk_at`.
     ack_at: Instant,
     ack_now: bool,
     reassembly: Reassembly,
