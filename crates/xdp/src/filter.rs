@@ -14,6 +14,7 @@ mod assembler;
 mod bpf;
 mod entry;
 mod entry_counts;
+mod inline_flows;
 mod link;
 mod maps;
 mod program;

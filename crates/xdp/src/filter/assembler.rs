@@ -82,6 +82,7 @@ const REGISTER: u8 = 0x08;
 /// The address is a register plus an offset.
 const MEMORY: u8 = 0x60;
 const ADD: u8 = 0x00;
+const MULTIPLY: u8 = 0x20;
 const AND: u8 = 0x50;
 const SHIFT_LEFT: u8 = 0x60;
 const SHIFT_RIGHT: u8 = 0x70;
@@ -142,6 +143,11 @@ impl Assembler {
     /// Emits `to += from`.
     pub(crate) fn add_register(&mut self, to: Register, from: Register) {
         self.emit(CLASS_ARITHMETIC | ADD | REGISTER, to, from, 0, 0);
+    }
+
+    /// Emits `to *= number`, of the low 32 bits. The upper ones are then 0.
+    pub(crate) fn multiply_word(&mut self, to: Register, number: i32) {
+        self.emit(CLASS_ARITHMETIC_WORD | MULTIPLY, to, Register::R0, 0, number);
     }
 
     /// Emits `to &= number`.

@@ -1,5 +1,5 @@
-//! Counts of the filter's entries by kind, and the first few EtherTypes. The program reads them
-//! before any lookup.
+//! Counts of the filter's entries by kind, the first few EtherTypes, and [exact
+//! flows](super::inline_flows). The program reads them before any lookup.
 //!
 //! They are the only value of an array map, mapped into this process and changed by atomics, so the
 //! program never sees half a change. An entry is counted before it is inserted and uncounted after
@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::bpf;
 use super::entry::{EntryKind, Protocol};
+use super::inline_flows::InlineFlows;
 use crate::fork_guard::ForkGuardedFd;
 use crate::mapping::Mapping;
 
@@ -52,6 +53,7 @@ pub(super) struct SharedCounts {
     /// The inline slots, from the lowest bit: EtherType, 16 bits; VLAN, 16 bits; the entry's value,
     /// 32 bits.
     ether_types: [AtomicU64; INLINE_ETHER_TYPES],
+    flows: InlineFlows,
 }
 
 impl SharedCounts {
@@ -59,6 +61,7 @@ impl SharedCounts {
     pub(super) const TCP: i32 = offset_of!(Self, tcp) as i32;
     pub(super) const OTHER_ETHER_TYPES: i32 = offset_of!(Self, other_ether_types) as i32;
     pub(super) const INLINE_ETHER_TYPES: i32 = offset_of!(Self, ether_types) as i32;
+    pub(super) const INLINE_FLOWS: i32 = offset_of!(Self, flows) as i32;
 }
 
 /// The entry counts. Any number of handles may count; only one at a time may change EtherTypes.
@@ -91,8 +94,12 @@ impl EntryCounts {
         unsafe { &*self.mapping.start().cast::<SharedCounts>() }
     }
 
+    /// Returns the flows that the program compares.
+    pub(super) fn flows(&self) -> &InlineFlows {
+        &self.value().flows
+    }
+
     /// Returns the count of a kind.
-    #[cfg(test)]
     pub(super) fn count(&self, kind: EntryKind) -> u32 {
         self.value().counter(kind).load(Ordering::SeqCst)
     }

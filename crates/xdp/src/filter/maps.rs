@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::bpf;
 use super::entry::{EntryError, EntryKind, FLOW_KEY, Key, LOCAL_KEY};
 use super::entry_counts::EntryCounts;
+use super::inline_flows::FlowWords;
 use crate::fork_guard::ForkGuardedFd;
 
 /// The size of a value: the base index of a slot, or the marker for the kernel.
@@ -64,6 +65,15 @@ impl Maps {
 
     pub(super) fn insert(&self, kind: EntryKind, key: &Key, value: u32) -> Result<(), EntryError> {
         let _changing = self.update_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(flow) = FlowWords::new(key) {
+            let flows = self.counts.flows();
+            // It may be in the map because its slot was occupied.
+            let in_map =
+                || self.counts.count(kind) > 0 && self.lookup(key).ok().flatten().is_some();
+            if flows.replace(flow, value) || !in_map() && flows.insert(flow, value) {
+                return Ok(());
+            }
+        }
         self.counts.increment(kind);
         match self.update(key, value, bpf::IF_ABSENT) {
             Ok(()) => self.counts.record_insert(kind, value),
@@ -91,6 +101,9 @@ impl Maps {
     /// Removes an entry. Returns `false` if there was no such entry.
     pub(super) fn remove(&self, kind: EntryKind, key: &Key) -> Result<bool, EntryError> {
         let _changing = self.update_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if FlowWords::new(key).is_some_and(|flow| self.counts.flows().remove(flow)) {
+            return Ok(true);
+        }
         self.counts.prepare_remove(kind);
         let (map, key) = self.map_and_key(key);
         // SAFETY: as above.
@@ -102,6 +115,12 @@ impl Maps {
     }
 
     pub(super) fn value(&self, key: &Key) -> Result<Option<u32>, EntryError> {
+        let inline = FlowWords::new(key).and_then(|flow| self.counts.flows().value(flow));
+        if inline.is_some() { Ok(inline) } else { self.lookup(key) }
+    }
+
+    /// Returns the value of an entry in its map.
+    fn lookup(&self, key: &Key) -> Result<Option<u32>, EntryError> {
         let (map, key) = self.map_and_key(key);
         let mut value = [0; VALUE];
         // SAFETY: as above.
@@ -157,7 +176,7 @@ mod tests {
             [[0, 0, 0, 0], [10, 0, 0, 1], [10, 0, 0, 2]].map(|address| (address, number).into());
         let [udp, tcp] = [Protocol::Udp, Protocol::Tcp];
         [
-            Entry::Flow { protocol: tcp, vlan, local, remote },
+            Entry::Flow { protocol: tcp, vlan: Some(number), local, remote },
             Entry::Local { protocol: udp, vlan, local },
             Entry::Local { protocol: udp, vlan, local: any },
             Entry::Local { protocol: tcp, vlan, local: any },

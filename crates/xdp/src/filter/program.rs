@@ -8,7 +8,8 @@
 //! IPv6          extension headers, truncated,
 //!               an IPv4-mapped destination        kernel
 //! TCP, UDP      truncated; anything else          kernel
-//! flow          {protocol, VLAN, both endpoints}  per entry
+//! flow          untagged IPv4, compared inline    per entry
+//!               {protocol, VLAN, both endpoints}  per entry
 //! port          {protocol, VLAN, address, port}   per entry
 //!   unicast     the same with any address         per entry
 //!   multicast   UDP: {VLAN, group, port}          per entry
@@ -25,6 +26,7 @@
 
 use super::assembler::{Assembler, Condition, Helper, Instruction, Label, Register, Width};
 use super::entry_counts::{INLINE_ETHER_TYPES, ProtocolCounts, SharedCounts};
+use super::inline_flows::{MULTIPLIER, SLOT_BITS, SLOT_SIZE_BITS};
 use Condition::{Above, AtLeast, Equal, NotEqual};
 use Register::{R0, R1, R2, R3, R5, R6, R7, R8, R9, R10};
 use Width::{Byte, Double, Half, Word};
@@ -117,7 +119,9 @@ pub(super) fn assemble(spec: &ProgramSpec) -> Vec<Instruction> {
     a.jump_if(R9, Equal, IPV6, ipv6);
     look_up_ether_type(a, spec, exits);
     a.bind(ipv4);
-    read_ipv4(a, exits.pass);
+    check_ipv4(a, exits.pass);
+    compare_flow(a, spec, exits);
+    read_ipv4(a);
     a.jump(ports);
     a.bind(ipv6);
     read_ipv6(a, exits.pass);
@@ -227,9 +231,8 @@ fn clear_key(a: &mut Assembler, doubles: impl IntoIterator<Item = i16>) {
     }
 }
 
-/// Parses IPv4. Leaves the protocol in `R9`, the destination class in `R5`, the addresses in the
-/// key, and the position at the next header.
-fn read_ipv4(a: &mut Assembler, pass: Label) {
+/// Checks the IPv4 header. Leaves the protocol in `R9`.
+fn check_ipv4(a: &mut Assembler, pass: Label) {
     require_bytes(a, 20, pass);
     // Version 4 and a header of five words, that is no options.
     a.load(Byte, R1, R7, 0);
@@ -240,6 +243,42 @@ fn read_ipv4(a: &mut Assembler, pass: Label) {
     a.and(R1, 0x3fff);
     a.jump_if(R1, NotEqual, 0, pass);
     a.load(Byte, R9, R7, 9);
+}
+
+/// Compares an untagged IPv4 frame with the flow in its slot, if there is one.
+fn compare_flow(a: &mut Assembler, spec: &ProgramSpec, Exits { decided, pass, .. }: Exits) {
+    let (other, complete) = (a.label(), a.label());
+    a.jump_if(R5, NotEqual, 0, other);
+    require_bytes(a, 28, other);
+    a.load(Word, R1, R7, 20);
+    a.copy(R3, R1);
+    a.multiply_word(R3, MULTIPLIER.cast_signed());
+    a.shift_right(R3, 32 - SLOT_BITS as i32);
+    a.shift_left(R3, SLOT_SIZE_BITS as i32);
+    // For the verifier.
+    a.and(R3, ((1 << SLOT_BITS) - 1) << SLOT_SIZE_BITS);
+    a.map_value(R2, spec.counts, SharedCounts::INLINE_FLOWS);
+    a.add_register(R2, R3);
+    a.load(Double, R0, R7, 12);
+    a.load(Double, R3, R2, 0);
+    a.jump_if_register(R0, NotEqual, R3, other);
+    a.copy(R0, R9);
+    a.shift_left(R0, 32);
+    a.add_register(R0, R1);
+    a.load(Double, R3, R2, 8);
+    a.jump_if_register(R0, NotEqual, R3, other);
+    // A truncated header is the kernel's. The one of UDP is complete.
+    a.jump_if(R9, NotEqual, TCP, complete);
+    require_bytes(a, 40, pass);
+    a.bind(complete);
+    a.load(Word, R9, R2, 16);
+    a.jump(decided);
+    a.bind(other);
+}
+
+/// Leaves the destination class in `R5`, the addresses in the key, and the position at the next
+/// header.
+fn read_ipv4(a: &mut Assembler) {
     clear_key(a, 0..6);
     a.store(Half, R10, key::VLAN, R5);
     // ::ffff:0:0/96
@@ -253,7 +292,7 @@ fn read_ipv4(a: &mut Assembler, pass: Label) {
     a.add(R7, 20);
 }
 
-/// Parses IPv6 and leaves the same as [`read_ipv4`].
+/// Parses IPv6 and leaves the same as [`check_ipv4`] and [`read_ipv4`].
 fn read_ipv6(a: &mut Assembler, pass: Label) {
     require_bytes(a, 40, pass);
     a.load(Byte, R1, R7, 0);

@@ -396,7 +396,8 @@ fn maps_accept_entries_up_to_their_capacity() {
     let filter = Filter::load(&settings).unwrap();
     let local = |port| SocketAddr::new(LOCALS_4[0].into(), port);
     let remote = SocketAddr::new(REMOTES_4[0].into(), 1);
-    let (protocol, vlan, group) = (Protocol::Udp, None, GROUPS_4[0].into());
+    // Untagged IPv4 flows have a table of their own.
+    let (protocol, vlan, group) = (Protocol::Udp, Some(7), GROUPS_4[0].into());
     let kinds: [&dyn Fn(u16) -> Entry; 3] = [
         &|port| Entry::Flow { protocol, vlan, local: local(port), remote },
         &|port| Entry::Local { protocol, vlan, local: local(port) },
