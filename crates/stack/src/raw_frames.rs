@@ -49,6 +49,7 @@ pub struct RawFrames {
 }
 
 /// The source of the frames.
+#[expect(clippy::large_enum_variant, reason = "a box would cost a load per frame")]
 enum Source {
     Dedicated(DedicatedSource),
     Shared(SharedSource),

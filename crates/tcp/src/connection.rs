@@ -5,6 +5,7 @@ mod receive;
 mod timeout;
 mod transmit;
 
+use acknowledge::Acknowledgment;
 use hairpin_time::{Duration, Instant};
 
 use crate::cubic::Cubic;
@@ -110,6 +111,22 @@ pub struct Connection {
     config: Config,
     reason: Option<Reason>,
     counters: Counters,
+    deferred: Deferred,
+}
+
+/// What the last segments have left to do, in this order.
+#[derive(Debug, Clone, Copy, Default)]
+struct Deferred {
+    acknowledgment: Option<Acknowledgment>,
+    /// The length of a segment that was written; 0 for none.
+    sent: u32,
+}
+
+impl Deferred {
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.acknowledgment.is_none() && self.sent == 0
+    }
 }
 
 /// The holding back of short segments, for more bytes.
@@ -206,6 +223,7 @@ impl Connection {
             config,
             reason: None,
             counters: Counters::default(),
+            deferred: Deferred::default(),
         };
         connection.cubic = Cubic::new(connection.payload_max());
         ring::write(rings.send, start, unacknowledged);
@@ -228,12 +246,40 @@ impl Connection {
         Ok(())
     }
 
+    /// Does what [`handle_segment_first`](Self::handle_segment_first) and
+    /// [`send_first`](Self::send_first) have left, so that an answer does not wait for it. `now` is
+    /// the time at which the segment was sent. Returns `false` if nothing was left.
+    ///
+    /// Until then only these two may be called, and what the connection returns does not include
+    /// the last acknowledgment.
+    #[inline]
+    pub fn catch_up(&mut self, now: Instant) -> bool {
+        let is_behind = !self.deferred.is_empty();
+        if is_behind {
+            self.do_deferred(now);
+        }
+        is_behind
+    }
+
+    #[inline(never)]
+    fn do_deferred(&mut self, now: Instant) {
+        let Deferred { acknowledgment, sent } = core::mem::take(&mut self.deferred);
+        if let Some(acknowledgment) = acknowledgment {
+            self.acknowledge(acknowledgment, &[]);
+        }
+        if sent > 0 {
+            self.send_end = self.send_end.wrapping_add(sent);
+            self.on_sent_new(now, sent);
+        }
+    }
+
     /// Returns the state from which another TCP can continue. The bytes are
     /// [`unacknowledged`](Self::unacknowledged), [`unsent`](Self::unsent) and
     /// [`unread`](Self::unread); those received out of order are left out, and sent again by the
     /// peer.
     #[must_use]
     pub fn snapshot(&self, now: Instant) -> Snapshot {
+        debug_assert!(self.deferred.is_empty());
         Snapshot {
             send_unacknowledged: self.send_unacknowledged,
             send_next: self.send_next,
@@ -258,10 +304,11 @@ impl Connection {
     #[must_use]
     #[inline]
     pub fn numbers(&self) -> Numbers {
+        let sent = self.deferred.sent;
         Numbers {
             send_unacknowledged: self.send_unacknowledged,
-            send_next: self.send_next,
-            send_end: self.send_end,
+            send_next: self.send_next.wrapping_add(sent),
+            send_end: self.send_end.wrapping_add(sent),
             send_edge: self.send_unacknowledged.wrapping_add(self.send_window),
             send_window_max: self.send_window_max,
             send_window_update: self.window_update.0,
@@ -274,6 +321,7 @@ impl Connection {
     /// Returns the bytes sent and not acknowledged, in one or two parts.
     #[must_use]
     pub fn unacknowledged<'r>(&self, rings: &'r Rings<'_>) -> [&'r [u8]; 2] {
+        debug_assert!(self.deferred.is_empty());
         let length = self.send_next.wrapping_sub(self.send_unacknowledged);
         ring::read(rings.send, self.send_unacknowledged, length)
     }
@@ -281,6 +329,7 @@ impl Connection {
     /// Returns the bytes queued and never sent, in one or two parts.
     #[must_use]
     pub fn unsent<'r>(&self, rings: &'r Rings<'_>) -> [&'r [u8]; 2] {
+        debug_assert!(self.deferred.is_empty());
         ring::read(rings.send, self.send_next, self.unsent_length())
     }
 
@@ -313,6 +362,7 @@ impl Connection {
     #[must_use]
     #[inline]
     pub fn in_flight(&self) -> usize {
+        debug_assert!(self.deferred.is_empty());
         self.send_next.wrapping_sub(self.send_unacknowledged) as usize
     }
 
@@ -332,6 +382,7 @@ impl Connection {
     /// Returns the first sequence number that the peer has not acknowledged.
     #[must_use]
     pub fn send_unacknowledged(&self) -> u32 {
+        debug_assert!(self.deferred.is_empty());
         self.send_unacknowledged
     }
 

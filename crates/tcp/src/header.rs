@@ -2,14 +2,13 @@
 
 use core::net::{IpAddr, SocketAddr};
 
-use hairpin_wire::{
-    EtherType, EthernetHeader, Ipv4Header, Ipv6Header, MacAddress, Protocol, Sum, TcpHeader,
-};
+use hairpin_wire::{EtherType, EthernetHeader, Ipv4Header, Ipv6Header, MacAddress, Protocol, Sum};
 
 use crate::segment::Fields;
 
 /// The longest headers: Ethernet and IPv6.
 const MAX_HEADERS: usize = EthernetHeader::SIZE + Ipv6Header::SIZE;
+const IPV4_HEADERS: usize = EthernetHeader::SIZE + Ipv4Header::SIZE;
 
 /// The path of a connection's segments, for its headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,35 +109,47 @@ impl PreparedHeader {
     /// long as it will be sent. Returns `false`, with nothing valid written, if it is too short.
     #[inline]
     pub(crate) fn write(&self, fields: &Fields<'_>, frame: &mut [u8]) -> bool {
-        let Some((headers, segment)) = frame.split_at_mut_checked(self.length) else {
+        let at = self.length + fields.header_length();
+        let Some((front, payload)) = frame.split_at_mut_checked(at) else { return false };
+        self.write_before(fields, front, payload)
+    }
+
+    /// Writes all headers to `front`, which they fill, and the checksums of a payload.
+    ///
+    /// The sums are those of the values: reading back what was just written would wait until the
+    /// memory of the frame belongs to this core.
+    #[inline]
+    pub(crate) fn write_before(
+        &self,
+        fields: &Fields<'_>,
+        front: &mut [u8],
+        payload: &[u8],
+    ) -> bool {
+        let Some((headers, segment)) = front.split_at_mut_checked(self.length) else {
             return false;
         };
-        if segment.len() < fields.header_length() {
-            return false;
-        }
-        headers.copy_from_slice(&self.bytes[..self.length]);
-        let length = segment.len() as u16;
-        let ip = &mut headers[EthernetHeader::SIZE..];
+        let length = (segment.len() + payload.len()) as u16;
         if self.is_ipv4 {
-            let Ok((ip, _)) = Ipv4Header::split_mut(ip) else { return false };
+            // A length that the compiler knows: the copy is a few moves.
+            let Some((headers, _)) = headers.split_first_chunk_mut::<IPV4_HEADERS>() else {
+                return false;
+            };
+            headers.copy_from_slice(&self.bytes[..IPV4_HEADERS]);
+            let Ok((ip, _)) = Ipv4Header::split_mut(&mut headers[EthernetHeader::SIZE..]) else {
+                return false;
+            };
             let total = length + Ipv4Header::SIZE as u16;
             ip.set_total_length(total);
             ip.set_checksum(self.ip_sum.word(total).checksum());
         } else {
-            let Ok((ip, _)) = Ipv6Header::split_mut(ip) else { return false };
+            headers.copy_from_slice(&self.bytes[..self.length]);
+            let Ok((ip, _)) = Ipv6Header::split_mut(&mut headers[EthernetHeader::SIZE..]) else {
+                return false;
+            };
             ip.set_payload_length(length);
         }
-        fields.write(segment);
-        let Ok((header, _)) = TcpHeader::split_mut(segment) else { return false };
-        header.set_source_port(0);
-        header.set_destination_port(0);
-        header.set_checksum(0);
-        let sum = self.tcp_sum.word(length).bytes(segment).checksum();
-        let Ok((header, _)) = TcpHeader::split_mut(segment) else { return false };
-        header.set_source_port(self.ports[0]);
-        header.set_destination_port(self.ports[1]);
-        header.set_checksum(sum);
-        true
+        let sum = self.tcp_sum.word(length).join(fields.sum()).bytes(payload);
+        fields.write(self.ports, sum.checksum(), segment)
     }
 }
 
@@ -151,7 +162,7 @@ fn to_ipv6(address: IpAddr) -> core::net::Ipv6Addr {
 
 #[cfg(test)]
 mod tests {
-    use hairpin_wire::TcpFlags;
+    use hairpin_wire::{TcpFlags, TcpHeader};
 
     use super::*;
 

@@ -35,6 +35,13 @@ pub(crate) fn write(ring: &mut [u8], sequence: u32, bytes: &[u8]) {
     ring[..bytes.len() - first].copy_from_slice(&bytes[first..]);
 }
 
+/// Returns the memory of bytes from a sequence number on; `None` if it is in two parts.
+#[inline]
+pub(crate) fn part_mut(ring: &mut [u8], sequence: u32, length: usize) -> Option<&mut [u8]> {
+    let at = sequence as usize & (ring.len() - 1);
+    ring.get_mut(at..at + length)
+}
+
 /// Copies bytes from a sequence number on to `into`.
 #[inline]
 pub(crate) fn copy(ring: &[u8], sequence: u32, into: &mut [u8]) {

@@ -1,6 +1,6 @@
 //! The segments of an established connection: parsing, and the options that are written.
 
-use hairpin_wire::{TcpFlags, TcpHeader, TcpOption};
+use hairpin_wire::{Sum, TcpFlags, TcpHeader, TcpOption};
 
 /// The most blocks of a selective acknowledgment in a segment (RFC 2018 §3).
 pub(crate) const BLOCKS: usize = 4;
@@ -101,20 +101,45 @@ impl Fields<'_> {
         TcpHeader::SIZE + timestamps + blocks_length(self.blocks.len())
     }
 
-    /// Writes header and options, except ports and checksum, to the front of `segment`.
+    /// Returns the sum of header and options, without ports and checksum.
     #[inline]
-    pub(crate) fn write(&self, segment: &mut [u8]) {
+    pub(crate) fn sum(&self) -> Sum {
+        let offset = (self.header_length() / 4) as u32;
+        let mut sum = Sum::ZERO
+            .long_word(self.sequence)
+            .long_word(self.acknowledgment)
+            .long_word(offset << 28 | u32::from(self.flags.0) << 16 | u32::from(self.window));
+        if let Some((value, echo)) = self.timestamps {
+            sum = sum.bytes(&TIMESTAMPS_START).long_word(value).long_word(echo);
+        }
+        if !self.blocks.is_empty() {
+            sum = sum.bytes(&blocks_start(self.blocks.len()));
+            for &(left, right) in self.blocks {
+                sum = sum.long_word(left).long_word(right);
+            }
+        }
+        sum
+    }
+
+    /// Writes header and options to the front of `segment`. Returns `false` if it is too short.
+    #[inline]
+    pub(crate) fn write(&self, ports: [u16; 2], checksum: u16, segment: &mut [u8]) -> bool {
         let length = self.header_length();
-        let Ok((header, rest)) = TcpHeader::split_mut(segment) else { return };
+        let Some(segment) = segment.get_mut(..length) else { return false };
+        let Ok((header, mut rest)) = TcpHeader::split_mut(segment) else { return false };
+        header.set_source_port(ports[0]);
+        header.set_destination_port(ports[1]);
         header.set_sequence_number(self.sequence);
         header.set_acknowledgement_number(self.acknowledgment);
         header.set_header_length(length);
         header.set_flags(self.flags);
         header.set_window(self.window);
+        header.set_checksum(checksum);
         header.set_urgent_pointer(0);
-        let mut rest = rest;
         if let Some((value, echo)) = self.timestamps {
-            let Some((option, behind)) = rest.split_first_chunk_mut::<TIMESTAMPS>() else { return };
+            let Some((option, behind)) = rest.split_first_chunk_mut::<TIMESTAMPS>() else {
+                return false;
+            };
             option[..4].copy_from_slice(&TIMESTAMPS_START);
             option[4..8].copy_from_slice(&value.to_be_bytes());
             option[8..].copy_from_slice(&echo.to_be_bytes());
@@ -123,6 +148,7 @@ impl Fields<'_> {
         if !self.blocks.is_empty() {
             write_blocks(self.blocks, rest);
         }
+        true
     }
 }
 
@@ -132,10 +158,15 @@ pub(crate) const fn blocks_length(blocks: usize) -> usize {
     if blocks == 0 { 0 } else { 4 + 8 * blocks }
 }
 
+/// Returns the padding and the first two bytes of an option with this number of blocks.
+const fn blocks_start(blocks: usize) -> [u8; 4] {
+    [1, 1, 5, 2 + 8 * blocks as u8]
+}
+
 #[inline(never)]
 fn write_blocks(blocks: &[(u32, u32)], option: &mut [u8]) {
     let Some((start, rest)) = option.split_first_chunk_mut::<4>() else { return };
-    *start = [1, 1, 5, 2 + 8 * blocks.len() as u8];
+    *start = blocks_start(blocks.len());
     for ((left, right), block) in blocks.iter().zip(rest.as_chunks_mut::<8>().0) {
         block[..4].copy_from_slice(&left.to_be_bytes());
         block[4..].copy_from_slice(&right.to_be_bytes());
@@ -155,7 +186,7 @@ mod tests {
         let fields =
             Fields { sequence, acknowledgment, flags, window, timestamps, blocks: &blocks };
         let mut bytes = [0; 60];
-        fields.write(&mut bytes);
+        assert!(fields.write([0; 2], 0, &mut bytes));
         assert_eq!(fields.header_length(), 60);
         let segment = Segment::parse(&bytes).unwrap();
         assert_eq!(segment.blocks(), blocks);
@@ -174,7 +205,7 @@ mod tests {
             timestamps: Some((0x0102_0304, 0x0506_0708)),
             blocks: &[],
         };
-        fields.write(&mut bytes);
+        assert!(fields.write([0; 2], 0, &mut bytes));
         assert_eq!(bytes[20..32], [1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8]);
         let segment = Segment::parse(&bytes).unwrap();
         assert_eq!((segment.payload.len(), segment.timestamps), (4, fields.timestamps));

@@ -51,6 +51,13 @@ impl Sum {
         Self(add(self.0, word.to_be() as u64))
     }
 
+    /// Adds a 32-bit word.
+    #[must_use]
+    #[inline]
+    pub const fn long_word(self, word: u32) -> Self {
+        Self(add(self.0, word.to_be() as u64))
+    }
+
     /// Adds another sum.
     #[must_use]
     #[inline]

@@ -4,10 +4,14 @@ use crate::frame::{Frame, UmemId};
 
 /// The free frames of one UMEM, used last in, first out: the last frame released is the most likely
 /// to be cached. All memory is allocated at creation.
+///
+/// Frames that were sent are kept apart and preferred for sending: a frame that was received is in
+/// the cache of the core that wrote it, which a write has to wait for.
 #[derive(Debug)]
 pub struct FramePool {
     /// Offsets of the free frames in the UMEM.
     free: Vec<u32>,
+    sent: Vec<u32>,
     umem: UmemId,
 }
 
@@ -15,13 +19,21 @@ impl FramePool {
     /// Creates a pool of all frames of a UMEM, the first on top.
     pub(crate) fn new(umem: UmemId, frames: u32, frame_size: u32) -> Self {
         let address = |index| index * frame_size;
-        Self { free: (0..frames).rev().map(address).collect(), umem }
+        let free = (0..frames).rev().map(address).collect();
+        Self { free, sent: Vec::with_capacity(frames as usize), umem }
     }
 
     /// Takes a free frame; `None` if the pool is empty. Its content is unspecified.
     #[inline]
     pub fn take(&mut self) -> Option<Frame> {
-        let address = self.free.pop()?;
+        let address = self.free.pop().or_else(|| self.sent.pop())?;
+        Some(Frame::new(address, self.umem))
+    }
+
+    /// Like [`take`](Self::take), for a frame to send.
+    #[inline]
+    pub fn take_to_send(&mut self) -> Option<Frame> {
+        let address = self.sent.pop().or_else(|| self.free.pop())?;
         Some(Frame::new(address, self.umem))
     }
 
@@ -31,24 +43,36 @@ impl FramePool {
     /// If the frame belongs to another UMEM.
     #[inline]
     pub fn release(&mut self, frame: Frame) {
+        self.check(&frame);
+        self.free.push(frame.offset_in_umem());
+    }
+
+    /// Like [`release`](Self::release), for a frame that was written to be sent.
+    #[inline]
+    pub fn release_sent(&mut self, frame: Frame) {
+        self.check(&frame);
+        self.sent.push(frame.offset_in_umem());
+    }
+
+    #[inline]
+    fn check(&self, frame: &Frame) {
         frame.check(self.umem);
         // Each frame exists once, so the pool never exceeds its initial capacity.
-        assert!(self.free.len() < self.free.capacity(), "more frames released than the UMEM has");
-        self.free.push(frame.offset_in_umem());
+        assert!(self.len() < self.sent.capacity(), "more frames released than the UMEM has");
     }
 
     /// Returns the number of free frames.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.free.len()
+        self.free.len() + self.sent.len()
     }
 
     /// Returns `true` if no frame is free.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.free.is_empty()
+        self.len() == 0
     }
 }
 
@@ -68,6 +92,19 @@ mod tests {
         }
         assert_eq!(pool.take().map(|frame| frame.address().0), Some(4_096));
         assert_eq!(pool.len(), 2);
+    }
+
+    #[test]
+    fn sent_frames_are_sent_again_and_received_ones_receive_again() {
+        let mut pool = FramePool::new(UmemId::next(), 3, 2_048);
+        let [received, sent] = [(); 2].map(|()| pool.take().unwrap());
+        let addresses = [received.address().0, sent.address().0];
+        pool.release_sent(sent);
+        pool.release(received);
+        let taken = [pool.take().unwrap(), pool.take_to_send().unwrap()];
+        assert_eq!(taken.map(|frame| frame.address().0), addresses);
+        assert_eq!(pool.take_to_send().map(|frame| frame.address().0), Some(4_096));
+        assert!(pool.is_empty());
     }
 
     #[test]

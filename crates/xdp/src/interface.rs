@@ -318,7 +318,7 @@ impl Interface {
         if self.pool.len() <= rx_deficit {
             return None;
         }
-        let frame = self.pool.take()?;
+        let frame = self.pool.take_to_send()?;
         self.umem.packet(frame, length).map_err(|frame| self.pool.release(frame)).ok()
     }
 

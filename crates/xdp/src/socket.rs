@@ -571,7 +571,7 @@ impl Socket {
     pub fn reclaim(&mut self, pool: &mut FramePool) -> u32 {
         let mut count = 0;
         while let Some(Completion { frame, .. }) = self.complete() {
-            pool.release(frame);
+            pool.release_sent(frame);
             count += 1;
         }
         count

@@ -85,6 +85,14 @@ pub(super) const TCP_MUTANTS: &[Mutant] = &[
         )],
     },
     Mutant {
+        name: "segment sent before an acknowledgment was processed forgotten",
+        changes: &[change(
+            "tcp/src/connection.rs",
+            "        if sent > 0 {",
+            "        if sent > 0 && acknowledgment.is_none() {",
+        )],
+    },
+    Mutant {
         name: "snapshot without the bytes in flight",
         changes: &[change(
             "tcp/src/connection.rs",

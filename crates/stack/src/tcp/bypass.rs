@@ -9,11 +9,12 @@ use hairpin_time::Instant;
 use hairpin_wire::{
     EtherType, EthernetHeader, Ipv4Header, Ipv6Header, MacAddress, Protocol, Sum, TcpHeader,
 };
-use hairpin_xdp::{ETHERNET_HEADER, Entry, Packet};
+use hairpin_xdp::{ETHERNET_HEADER, Entry, Interface, Packet};
 
 use super::counters::Count;
 use super::kernel_socket::KernelSocket;
 use super::ring::Ring;
+use super::{TICK_MAX, now, tick};
 use crate::control_plane::NextHop;
 use crate::data_plane::is_down;
 use crate::readiness::Readiness;
@@ -61,25 +62,21 @@ pub(super) struct Bypass {
     /// IP packets that only the kernel can process, presented to it after handback.
     pub(super) for_kernel: Vec<Vec<u8>>,
     pub(super) packets: Vec<Packet>,
-    /// The frame received last. The next segment is sent in it, which is often the answer: neither
-    /// its release nor an allocation takes the lock of the data plane.
+    /// A frame for the next segment, and the frame received last. Both are exchanged with the data
+    /// plane when a segment is posted, so that an answer takes its lock only once.
     pub(super) spare: Option<Packet>,
+    pub(super) received: Option<Packet>,
 }
 
 impl Bypass {
     /// Returns `true` if a poll would find nothing and do nothing: the usual case when spinning.
     #[inline]
-    pub(super) fn is_idle(
-        &self,
-        shared: &SharedState,
-        readiness: &Readiness,
-        now: Instant,
-    ) -> bool {
+    fn is_idle(&self, shared: &SharedState, readiness: &Readiness, tick: Instant) -> bool {
         !readiness.has_frames()
             && shared.rings_are_idle()
             && !readiness.is_kernel_pending()
             && !self.connection.has_transmit()
-            && self.connection.poll_timeout().is_none_or(|at| now < at)
+            && !self.is_due(tick + TICK_MAX)
             && self.generation == shared.generation()
     }
 
@@ -87,45 +84,79 @@ impl Bypass {
     ///
     /// # Errors
     /// The kernel's, of the interface.
-    #[inline]
     pub(super) fn poll(
         &mut self,
         shared: &SharedState,
         socket: KernelSocket<'_>,
         readiness: &Readiness,
-        now: Instant,
         listener: &mut impl Listener,
     ) -> io::Result<()> {
-        if self.is_idle(shared, readiness, now) {
+        let polled = self.poll_first(shared, socket, readiness, tick(), listener);
+        self.catch_up(now());
+        polled
+    }
+
+    /// Like [`poll`](Self::poll), but may leave the last acknowledgment to
+    /// [`catch_up`](Self::catch_up).
+    ///
+    /// # Errors
+    /// The kernel's, of the interface.
+    #[inline]
+    pub(super) fn poll_first(
+        &mut self,
+        shared: &SharedState,
+        socket: KernelSocket<'_>,
+        readiness: &Readiness,
+        tick: Instant,
+        listener: &mut impl Listener,
+    ) -> io::Result<()> {
+        self.catch_up(tick);
+        if self.is_idle(shared, readiness, tick) {
             return Ok(());
         }
-        self.receive_frames(shared, now, listener)?;
+        let now = self.receive_frames(shared, listener)?.unwrap_or_else(now);
         if readiness.take_kernel_pending() || self.connection.has_gap() {
             self.read_kernel(shared, socket, now, listener);
         }
-        if self.connection.poll_timeout().is_some_and(|at| at <= now) {
+        if self.is_due(now) {
+            self.catch_up(now);
             self.connection.handle_timeout(now);
         }
         self.transmit(shared, now)
     }
 
-    /// Processes frames. Returns their number.
+    #[inline]
+    fn is_due(&self, now: Instant) -> bool {
+        self.connection.poll_timeout().is_some_and(|at| at <= now)
+    }
+
+    /// Does what the last poll or send has left. A segment that was written leaves at `now`.
+    #[inline]
+    pub(super) fn catch_up(&mut self, now: Instant) {
+        if self.connection.catch_up(now) {
+            self.store();
+        }
+    }
+
+    /// Processes frames. Returns the time; `None` without a frame. May leave the last
+    /// acknowledgment to [`catch_up`](Self::catch_up).
     #[inline]
     pub(super) fn receive_frames(
         &mut self,
         shared: &SharedState,
-        now: Instant,
         listener: &mut impl Listener,
-    ) -> io::Result<usize> {
+    ) -> io::Result<Option<Instant>> {
         {
             let mut data_plane = shared.data_plane();
             data_plane.receive_flow(self.flow, &mut self.packets, BATCH)?;
             if self.packets.is_empty() {
                 data_plane.interface.reclaim_idle(self.queue);
                 shared.update_needs_refill(&data_plane);
-                return Ok(0);
+                return Ok(None);
             }
         }
+        // The frames are on their way from the core that wrote them.
+        let now = now();
         self.active_at = now;
         let Self { connection, send_ring, receive_ring, packets, for_kernel, .. } = self;
         let mut rings = Rings { send: send_ring, receive: receive_ring };
@@ -135,12 +166,11 @@ impl Bypass {
                 shared.tcp.count(Count::Malformed, 1);
                 continue;
             };
-            let verdict = connection.handle_segment(now, segment, &mut rings, listener);
+            let verdict = connection.handle_segment_first(now, segment, &mut rings, listener);
             if verdict == Verdict::Kernel {
                 for_kernel.push(frame[EthernetHeader::SIZE..].to_vec());
             }
         }
-        let count = packets.len();
         // Before the bytes acknowledged now are overwritten.
         send_ring.store(|| connection.numbers());
         if let Some(last) = self.packets.pop() {
@@ -152,16 +182,28 @@ impl Bypass {
                 data_plane.interface.release(packet.into_frame());
             }
         }
-        Ok(count)
+        Ok(Some(now))
     }
 
-    /// Keeps a frame for the next segment, or releases it if one is kept or frames are scarce.
+    /// Keeps the frame received last until the next segment, or releases it if one is kept or
+    /// frames are scarce.
     #[inline]
     fn keep(&mut self, shared: &SharedState, packet: Packet) {
-        if self.spare.is_none() && shared.tcp.spares_frames(shared.umem.settings().frames) {
-            self.spare = Some(packet);
+        if self.received.is_none() && shared.tcp.spares_frames(shared.umem.settings().frames) {
+            self.received = Some(packet);
         } else {
             shared.data_plane().interface.release(packet.into_frame());
+        }
+    }
+
+    /// Exchanges the frame received last for one to send the next segment in.
+    #[inline]
+    fn exchange(&mut self, shared: &SharedState, interface: &mut Interface) {
+        if self.spare.is_none() && shared.tcp.spares_frames(shared.umem.settings().frames) {
+            self.spare = interface.packet(ETHERNET_HEADER);
+        }
+        if let Some(packet) = self.received.take() {
+            interface.release(packet.into_frame());
         }
     }
 
@@ -173,9 +215,9 @@ impl Bypass {
         packet.map_err(|frame| shared.data_plane().interface.release(frame)).ok()
     }
 
-    /// Releases the kept frame, at the end of the bypass.
-    pub(super) fn release_spare(&mut self, shared: &SharedState) {
-        if let Some(packet) = self.spare.take() {
+    /// Releases the kept frames, at the end of the bypass.
+    pub(super) fn release_kept(&mut self, shared: &SharedState) {
+        for packet in [self.spare.take(), self.received.take()].into_iter().flatten() {
             shared.data_plane().interface.release(packet.into_frame());
         }
     }
@@ -239,6 +281,7 @@ impl Bypass {
         if !self.has_path {
             return Ok(());
         }
+        self.catch_up(now);
         self.hop.used.store(true, Ordering::Relaxed);
         self.active_at = now;
         let longest = (ETHERNET_HEADER as usize + 40 + 40)
@@ -282,14 +325,14 @@ impl Bypass {
     pub(super) fn send_in_place(
         &mut self,
         shared: &SharedState,
-        now: Instant,
+        tick: Instant,
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> io::Result<bool> {
         if self.generation != shared.generation() {
             self.find_path(shared);
         }
-        if !self.has_path {
+        if !self.has_path || length > usize::from(self.connection.segment_size()) {
             return Ok(false);
         }
         let needed = (self.header.segment_offset() + 60).saturating_add(length);
@@ -300,20 +343,24 @@ impl Bypass {
         let mut rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
         let frame = shared.umem.bytes_mut(&mut packet);
         let (connection, header) = (&mut self.connection, &self.header);
-        let sent = connection.send(now, &mut rings, header, length, frame, fill);
+        let sent = connection.send_first(tick, &mut rings, header, length, frame, fill);
         let Some(length) = sent else {
-            self.keep(shared, packet);
+            self.spare = Some(packet);
             return Ok(false);
         };
         self.hop.used.store(true, Ordering::Relaxed);
-        self.active_at = now;
         packet.truncate(length as u32);
         self.store();
-        match shared.transmit(shared.data_plane(), self.queue, packet) {
+        let mut data_plane = shared.data_plane();
+        self.exchange(shared, &mut data_plane.interface);
+        match shared.transmit(data_plane, self.queue, packet) {
             // The ring is full: the segment is lost, and sent again after a timeout.
             Ok(Err(packet)) => shared.data_plane().interface.release(packet.into_frame()),
             sent => ignore_down(sent.map(drop))?,
         }
+        let now = now();
+        self.active_at = now;
+        self.catch_up(now);
         Ok(true)
     }
 

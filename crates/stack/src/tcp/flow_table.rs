@@ -8,6 +8,9 @@ use hairpin_xdp::Packet;
 
 use crate::receive_queue::ReceiveQueue;
 
+/// The length of the shortest TCP frame over IPv4.
+const MIN_IPV4: usize = EthernetHeader::SIZE + Ipv4Header::SIZE + TcpHeader::SIZE;
+
 /// Both endpoints of a flow as they are in its frames: source and destination address, source and
 /// destination port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,6 +30,18 @@ impl FlowKey {
             }
             addresses => Self::Ipv6(addresses.map(to_ipv6), ports),
         }
+    }
+
+    /// Returns `true` for an untagged frame of this flow, if it is IPv4 without options.
+    #[inline]
+    fn matches(&self, frame: &[u8]) -> bool {
+        let Self::Ipv4([source, destination, ports]) = self else { return false };
+        let Some(headers) = frame.first_chunk::<MIN_IPV4>() else { return false };
+        let at = |offset: usize| headers[offset..].first_chunk::<4>();
+        // EtherType, version and header length; the fragment; the protocol.
+        headers[12..15] == [0x08, 0x00, 0x45]
+            && [headers[20] & 0x3F, headers[21], headers[23]] == [0, 0, Protocol::TCP.0]
+            && [at(26), at(30), at(34)] == [Some(source), Some(destination), Some(ports)]
     }
 
     /// Returns the key of an untagged TCP frame.
@@ -106,6 +121,11 @@ impl FlowTable {
     /// Returns the flow of a frame.
     #[inline]
     pub(crate) fn find(&mut self, frame: &[u8]) -> Option<usize> {
+        if let Some((last, number)) = &self.last
+            && last.matches(frame)
+        {
+            return Some(*number);
+        }
         let key = FlowKey::from_frame(frame)?;
         if let Some((last, number)) = self.last
             && last == key

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration as StdDuration;
 
 use hairpin_tcp::{Reason, Rings};
-use hairpin_time::{Duration, Instant};
+use hairpin_time::Duration;
 use hairpin_wire::{EthernetHeader, TcpFlags};
 
 use super::bypass::Bypass;
@@ -42,7 +42,7 @@ impl Bypass {
         restored: io::Result<()>,
     ) -> io::Result<()> {
         shared.tcp.retire(shared, &self.entry, self.flow);
-        self.release_spare(shared);
+        self.release_kept(shared);
         restored?;
         let keeper = self.send_ring.switch();
         let socket = socket.with_keeper(keeper.as_ref());
@@ -113,7 +113,7 @@ impl Bypass {
             socket.set_timeout_max(timeout_max)?;
         }
         // New bytes arrived meanwhile. From the end of this step on, nothing more is processed.
-        self.receive_all(shared, now())?;
+        self.receive_all(shared)?;
         self.write_unread(socket, pushed)?;
         self.write_state(socket)?;
         if let Ring::Kept(kept) = &self.send_ring {
@@ -145,19 +145,20 @@ impl Bypass {
         loop {
             let time = now();
             readiness.set_kernel_pending();
-            self.poll(shared, socket, readiness, time, &mut ())?;
+            self.poll(shared, socket, readiness, &mut ())?;
             let is_acknowledged = self.connection.in_flight() == 0 || time >= patience || !waits;
             if time >= end && is_acknowledged {
                 break;
             }
             std::thread::sleep(StdDuration::from_micros(20));
         }
-        self.receive_all(shared, now())
+        self.receive_all(shared)
     }
 
     /// Processes all frames in the rings.
-    fn receive_all(&mut self, shared: &SharedState, now: Instant) -> io::Result<()> {
-        while self.receive_frames(shared, now, &mut ())? > 0 {}
+    fn receive_all(&mut self, shared: &SharedState) -> io::Result<()> {
+        while self.receive_frames(shared, &mut ())?.is_some() {}
+        self.catch_up(now());
         Ok(())
     }
 
@@ -256,7 +257,7 @@ impl Bypass {
         let patience = now() + DELIVERED;
         let is_open = |bypass: &Self| bypass.connection.room() < bypass.send_ring.len();
         while is_open(&self) && now() < patience && self.has_path {
-            if self.poll(shared, socket, readiness, now(), &mut ()).is_err() {
+            if self.poll(shared, socket, readiness, &mut ()).is_err() {
                 break;
             }
             std::thread::sleep(StdDuration::from_micros(20));
@@ -267,7 +268,7 @@ impl Bypass {
         let _ = self.transmit_frame(shared, &frame[..length]);
         self.inject(shared, TcpFlags::ACK | TcpFlags::RST, self.kernel_next, [&[], &[]]);
         shared.tcp.retire(shared, &self.entry, self.flow);
-        self.release_spare(shared);
+        self.release_kept(shared);
         shared.tcp.return_rings(self.send_ring, self.receive_ring);
     }
 

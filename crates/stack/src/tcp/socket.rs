@@ -17,8 +17,8 @@ use hairpin_time::{Duration, Instant};
 use super::bypass::Bypass;
 use super::counters::Count;
 use super::kernel_socket::KernelSocket;
-use super::now;
 use super::takeover::{self, Constants, RING, TakeoverError};
+use super::{now, tick};
 use crate::fast_mutex::{FastGuard, FastMutex};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, SharedState};
@@ -113,11 +113,19 @@ struct Inner {
 }
 
 impl Inner {
+    /// Returns the bypass with all that its last poll has left done.
+    #[inline]
+    fn up_to_date(&mut self) -> Option<&mut Bypass> {
+        let bypass = self.bypass.as_deref_mut()?;
+        bypass.catch_up(now());
+        Some(bypass)
+    }
+
     /// Returns `true` once if the owner may wait for room and there is some.
     #[inline]
     fn take_awaited_room(&mut self) -> bool {
         let has_room = self.watched.awaits_room
-            && self.bypass.as_ref().is_some_and(|bypass| bypass.connection.room() >= WRITABLE);
+            && self.up_to_date().is_some_and(|bypass| bypass.connection.room() >= WRITABLE);
         self.watched.awaits_room &= !has_room;
         has_room
     }
@@ -331,18 +339,18 @@ impl TcpSocket {
     fn receive_via_xdp(&mut self, reader: &mut impl Listener) -> io::Result<Option<bool>> {
         let mut inner = self.state.inner();
         let Some(bypass) = inner.bypass.as_deref_mut() else { return Ok(None) };
-        let time = now();
+        let tick = tick();
         let socket = self.state.kernel();
         let Bypass { connection, send_ring, receive_ring, .. } = &mut *bypass;
         if connection.unread_length() > 0 {
             let rings = Rings { send: send_ring, receive: receive_ring };
-            connection.receive(&rings, |bytes| reader.on_data(time, bytes));
+            connection.receive(&rings, |bytes| reader.on_data(tick, bytes));
             bypass.store();
         }
-        bypass.poll(&self.owner, socket, &self.state.readiness, time, reader)?;
+        bypass.poll_first(&self.owner, socket, &self.state.readiness, tick, reader)?;
         let action = bypass.connection.poll_action();
         let is_left = bypass.connection.unread_length() > 0;
-        inner.polled_at = time;
+        inner.polled_at = tick;
         self.state.hand_back_if_due(&self.owner, &mut inner, action)?;
         if inner.bypass.is_none() {
             return Ok(Some(false));
@@ -402,12 +410,17 @@ impl TcpSocket {
     fn send_via_xdp(&mut self, bytes: &[u8]) -> io::Result<Option<usize>> {
         let mut inner = self.state.inner();
         let Some(bypass) = inner.bypass.as_deref_mut() else { return Ok(None) };
+        let tick = tick();
+        if bypass.send_in_place(&self.owner, tick, bytes.len(), |to| to.copy_from_slice(bytes))? {
+            inner.polled_at = tick;
+            return Ok(Some(bytes.len()));
+        }
         let time = now();
         let mut count = bypass.queue(time, bytes);
         if count == 0 && !bytes.is_empty() {
             // Acknowledgments that have arrived make room.
             let socket = self.state.kernel();
-            bypass.poll(&self.owner, socket, &self.state.readiness, time, &mut ())?;
+            bypass.poll(&self.owner, socket, &self.state.readiness, &mut ())?;
             count = bypass.queue(time, bytes);
         }
         bypass.transmit(&self.owner, time)?;
@@ -430,9 +443,9 @@ impl TcpSocket {
     pub fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<bool> {
         let mut inner = self.state.inner();
         let Some(bypass) = inner.bypass.as_deref_mut() else { return Ok(false) };
-        let time = now();
-        let sent = bypass.send_in_place(&self.owner, time, length, fill)?;
-        inner.polled_at = time;
+        let tick = tick();
+        let sent = bypass.send_in_place(&self.owner, tick, length, fill)?;
+        inner.polled_at = tick;
         Ok(sent)
     }
 
@@ -469,13 +482,13 @@ impl TcpSocket {
     /// kernel's.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.state.inner().bypass.as_ref().map_or(0, |bypass| bypass.connection.in_flight())
+        self.state.inner().up_to_date().map_or(0, |bypass| bypass.connection.in_flight())
     }
 
     /// Returns the counters of the connection since its takeover; `None` while it is the kernel's.
     #[must_use]
     pub fn counters(&self) -> Option<Counters> {
-        self.state.inner().bypass.as_ref().map(|bypass| *bypass.connection.counters())
+        self.state.inner().up_to_date().map(|bypass| *bypass.connection.counters())
     }
 
     /// Returns the kernel's socket, for its addresses and options. It must not be connected to
@@ -692,7 +705,7 @@ impl SocketState {
             return;
         };
         // An error is the interface's: the owner receives it from its own call.
-        let _ = bypass.poll(shared, self.kernel(), &self.readiness, time, &mut ());
+        let _ = bypass.poll(shared, self.kernel(), &self.readiness, &mut ());
         let cause = match bypass.connection.poll_action() {
             Some(Action::HandBack(reason)) => Handback::Connection(reason),
             None if unpolled >= self.abandoned_after(bypass, abandoned) => Handback::Abandoned,

@@ -196,6 +196,7 @@ pub(super) fn take_over(
         for_kernel: Vec::new(),
         packets: Vec::with_capacity(super::bypass::BATCH),
         spare: None,
+        received: None,
     })
 }
 

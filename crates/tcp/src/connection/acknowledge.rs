@@ -7,32 +7,56 @@ use crate::scoreboard::Delivered;
 use crate::segment::Segment;
 use crate::sequence::is_before;
 
-impl Connection {
-    /// Processes an acceptable acknowledgment.
+/// The part of a segment that acknowledges.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Acknowledgment {
+    /// The time of its arrival.
+    pub(super) at: Instant,
+    sequence: u32,
+    number: u32,
+    /// The window before scaling.
+    window: u16,
+}
+
+impl Acknowledgment {
     #[inline]
-    pub(super) fn acknowledge(&mut self, now: Instant, segment: &Segment<'_>) {
-        let acknowledgment = segment.acknowledgment;
-        let is_new = is_before(self.send_unacknowledged, acknowledgment);
-        if is_new || segment.block_count > 0 {
-            self.deliver_sent(now, segment, is_new);
+    pub(super) fn new(at: Instant, segment: &Segment<'_>) -> Self {
+        let Segment { sequence, acknowledgment: number, window, .. } = *segment;
+        Self { at, sequence, number, window }
+    }
+}
+
+impl Connection {
+    /// Processes an acceptable acknowledgment and the blocks that were received with it.
+    #[inline]
+    pub(super) fn acknowledge(&mut self, acknowledgment: Acknowledgment, blocks: &[(u32, u32)]) {
+        let is_new = is_before(self.send_unacknowledged, acknowledgment.number);
+        if is_new || !blocks.is_empty() {
+            self.deliver_sent(&acknowledgment, blocks, is_new);
         }
-        if !is_before(acknowledgment, self.send_unacknowledged) {
-            self.update_window(now, segment);
+        if !is_before(acknowledgment.number, self.send_unacknowledged) {
+            self.update_window(&acknowledgment);
         }
     }
 
-    fn deliver_sent(&mut self, now: Instant, segment: &Segment<'_>, is_new: bool) {
+    fn deliver_sent(
+        &mut self,
+        acknowledgment: &Acknowledgment,
+        blocks: &[(u32, u32)],
+        is_new: bool,
+    ) {
+        let (now, number) = (acknowledgment.at, acknowledgment.number);
         let before = self.scoreboard.pipe(self.send_unacknowledged);
         let minimum = self.rtt.minimum();
         let mut delivered = Delivered::default();
         if is_new {
-            let (from, to) = (self.send_unacknowledged, segment.acknowledgment);
+            let (from, to) = (self.send_unacknowledged, number);
             self.scoreboard.acknowledge(now, from, to, minimum, &mut delivered);
             self.send_unacknowledged = to;
             self.backoff = 0;
         }
         if self.selective {
-            for &block in segment.blocks() {
+            for &block in blocks {
                 let from = self.send_unacknowledged;
                 self.scoreboard.sack(now, from, block, minimum, &mut delivered);
             }
@@ -40,7 +64,7 @@ impl Connection {
         if let Some(round_trip) = delivered.round_trip.filter(|_| !delivered.resent) {
             self.rtt.add(now, round_trip);
         }
-        self.end_probe(segment.acknowledgment, &delivered);
+        self.end_probe(number, &delivered);
         if self.recovery.is_some_and(|end| !is_before(self.send_unacknowledged, end)) {
             self.recovery = None;
         }
@@ -85,16 +109,16 @@ impl Connection {
 
     /// Updates the peer's window (RFC 9293 §3.10.7.4).
     #[inline]
-    fn update_window(&mut self, now: Instant, segment: &Segment<'_>) {
-        let (sequence, acknowledgment) = (segment.sequence, segment.acknowledgment);
-        let (last_sequence, last_acknowledgment) = self.window_update;
+    fn update_window(&mut self, acknowledgment: &Acknowledgment) {
+        let Acknowledgment { at, sequence, number, window } = *acknowledgment;
+        let (last_sequence, last_number) = self.window_update;
         let is_newer = is_before(last_sequence, sequence)
-            || last_sequence == sequence && !is_before(acknowledgment, last_acknowledgment);
+            || last_sequence == sequence && !is_before(number, last_number);
         if is_newer {
-            self.window_update = (sequence, acknowledgment);
-            self.send_window = u32::from(segment.window) << self.send_scale;
+            self.window_update = (sequence, number);
+            self.send_window = u32::from(window) << self.send_scale;
             self.send_window_max = self.send_window_max.max(self.send_window);
         }
-        self.update_closed(now);
+        self.update_closed(at);
     }
 }

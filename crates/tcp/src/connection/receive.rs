@@ -3,6 +3,7 @@
 use hairpin_time::{Duration, Instant};
 use hairpin_wire::TcpFlags;
 
+use super::acknowledge::Acknowledgment;
 use super::{Connection, Listener, NEVER, Verdict};
 use crate::Reason;
 use crate::ring::{self, Rings};
@@ -27,6 +28,22 @@ impl Connection {
         rings: &mut Rings<'_>,
         listener: &mut impl Listener,
     ) -> Verdict {
+        let verdict = self.handle_segment_first(now, segment, rings, listener);
+        self.catch_up(now);
+        verdict
+    }
+
+    /// Like [`handle_segment`](Self::handle_segment), but leaves what the bytes need not wait for
+    /// to [`catch_up`](Self::catch_up): the acknowledgment of an expected segment.
+    #[inline]
+    pub fn handle_segment_first(
+        &mut self,
+        now: Instant,
+        segment: &[u8],
+        rings: &mut Rings<'_>,
+        listener: &mut impl Listener,
+    ) -> Verdict {
+        self.catch_up(now);
         self.counters.segments_received += 1;
         let Ok(segment) = Segment::parse(segment) else {
             self.counters.malformed += 1;
@@ -35,7 +52,12 @@ impl Connection {
         if self.is_predicted(&segment) {
             self.counters.predicted += 1;
             self.update_recent(&segment);
-            self.acknowledge(now, &segment);
+            let acknowledgment = Acknowledgment::new(now, &segment);
+            if segment.block_count == 0 {
+                self.deferred.acknowledgment = Some(acknowledgment);
+            } else {
+                self.acknowledge(acknowledgment, segment.blocks());
+            }
             if !segment.payload.is_empty() {
                 self.deliver(now, segment.payload, rings, listener);
                 self.schedule_ack(now);
@@ -148,7 +170,7 @@ impl Connection {
             return Verdict::Handled;
         }
         self.update_recent(segment);
-        self.acknowledge(now, segment);
+        self.acknowledge(Acknowledgment::new(now, segment), segment.blocks());
         self.handle_payload(now, segment, rings, listener);
         Verdict::Handled
     }

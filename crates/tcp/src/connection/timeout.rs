@@ -28,6 +28,7 @@ impl Connection {
     /// Processes expired deadlines. Segments to send follow from
     /// [`poll_transmit`](Self::poll_transmit), handback from [`poll_action`](Self::poll_action).
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.catch_up(now);
         if take_expired(&mut self.ack_at, now) {
             self.ack_now = true;
         }

@@ -15,6 +15,7 @@ const CORK: Duration = Duration::from_millis(200);
 impl Connection {
     /// Queues bytes to send. Returns the number of bytes that fit the ring.
     pub fn queue(&mut self, now: Instant, rings: &mut Rings<'_>, bytes: &[u8]) -> usize {
+        self.catch_up(now);
         let count = bytes.len().min(self.room());
         ring::write(rings.send, self.send_end, &bytes[..count]);
         self.send_end = self.send_end.wrapping_add(count as u32);
@@ -42,9 +43,55 @@ impl Connection {
         frame: &mut [u8],
         fill: impl FnOnce(&mut [u8]),
     ) -> Option<usize> {
-        let count = length as u32;
+        let sent = self.send_first(now, rings, header, length, frame, fill);
+        self.catch_up(now);
+        sent
+    }
+
+    /// Like [`send`](Self::send), but leaves the recording of the segment to
+    /// [`catch_up`](Self::catch_up), so that the frame does not wait for it. `now` is used for the
+    /// timestamp only, so it may be some milliseconds old.
+    #[inline]
+    pub fn send_first(
+        &mut self,
+        now: Instant,
+        rings: &mut Rings<'_>,
+        header: &PreparedHeader,
+        length: usize,
+        frame: &mut [u8],
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Option<usize> {
         let at = header.segment_offset() + self.fields(TcpFlags::ACK, &[]).header_length();
-        let permitted = length > 0
+        let frame = frame.get_mut(..at + length)?;
+        // Without the last acknowledgment, windows and room are smaller than they are.
+        let permitted = self.deferred.sent == 0 && self.permits(length)
+            || self.catch_up(now) && self.permits(length);
+        if !permitted {
+            return None;
+        }
+        let fields = self.fields(TcpFlags::ACK | TcpFlags::PSH, &[]);
+        let fields = self.promise(now, fields);
+        let (front, payload) = frame.split_at_mut(at);
+        // The ring is this core's memory, which the frame may not be yet.
+        if let Some(stored) = ring::part_mut(rings.send, self.send_next, length) {
+            fill(stored);
+            payload.copy_from_slice(stored);
+            header.write_before(&fields, front, stored);
+        } else {
+            fill(payload);
+            ring::write(rings.send, self.send_next, payload);
+            header.write_before(&fields, front, payload);
+        }
+        self.on_sent_ack();
+        self.deferred.sent = length as u32;
+        Some(at + length)
+    }
+
+    /// Returns `true` if a segment of this length may be sent at once.
+    #[inline]
+    fn permits(&self, length: usize) -> bool {
+        let count = length as u32;
+        length > 0
             && self.send_end == self.send_next
             && count <= self.payload_max()
             && count <= self.window_room().min(self.congestion_room())
@@ -53,20 +100,7 @@ impl Connection {
             && !self.cork.holds
             && !self.scoreboard.has_lost()
             && self.reassembly.is_empty()
-            && self.scoreboard.has_room(self.send_unacknowledged, count, self.payload_max());
-        let frame = frame.get_mut(..at + length)?;
-        if !permitted {
-            return None;
-        }
-        fill(&mut frame[at..]);
-        ring::write(rings.send, self.send_next, &frame[at..]);
-        self.send_end = self.send_end.wrapping_add(count);
-        let fields = self.fields(TcpFlags::ACK | TcpFlags::PSH, &[]);
-        let fields = self.promise(now, fields);
-        header.write(&fields, frame);
-        self.on_sent_new(now, count);
-        self.on_sent_ack();
-        Some(at + length)
+            && self.scoreboard.has_room(self.send_unacknowledged, count, self.payload_max())
     }
 
     /// Writes the frame that [`send`](Self::send) would, without sending it, to bring code and data
@@ -107,6 +141,7 @@ impl Connection {
         header: &PreparedHeader,
         frame: &mut [u8],
     ) -> usize {
+        self.catch_up(now);
         let mut fields = self.fields(TcpFlags::ACK, &[]);
         let window = distance(self.receive_next, self.receive_edge) >> self.receive_scale;
         fields.window = window.min(0xFFFF) as u16;
@@ -130,6 +165,7 @@ impl Connection {
         header: &PreparedHeader,
         frame: &mut [u8],
     ) -> Option<usize> {
+        self.catch_up(now);
         let needed = header.segment_offset() + 40 + usize::from(self.segment_size);
         if frame.len() < needed {
             return None;
@@ -327,7 +363,7 @@ impl Connection {
     }
 
     #[inline]
-    fn on_sent_new(&mut self, now: Instant, length: u32) {
+    pub(super) fn on_sent_new(&mut self, now: Instant, length: u32) {
         self.scoreboard.push(now, length);
         self.send_next = self.send_next.wrapping_add(length);
         (self.cork.until, self.cork.is_expired) = (NEVER, false);

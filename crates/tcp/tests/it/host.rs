@@ -115,6 +115,16 @@ impl Host {
         Some(frame[..sent].to_vec())
     }
 
+    /// Like [`send_in_place`](Self::send_in_place); [`Connection::catch_up`] must follow.
+    pub(crate) fn send_first(&mut self, now: Instant, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut frame = [0; FRAME];
+        let mut rings = Rings { send: &mut self.send, receive: &mut self.receive };
+        let (header, into) = (&self.header, &mut frame);
+        let fill = |to: &mut [u8]| to.copy_from_slice(bytes);
+        let sent = self.connection.send_first(now, &mut rings, header, bytes.len(), into, fill)?;
+        Some(frame[..sent].to_vec())
+    }
+
     /// Sends bytes in one segment, written in place. Returns the length of the frame.
     pub(crate) fn send_into(
         &mut self,
@@ -137,6 +147,18 @@ impl Host {
         let segment = segment(frame)?;
         let mut rings = Rings { send: &mut self.send, receive: &mut self.receive };
         Some(self.connection.handle_segment(now, segment, &mut rings, listener))
+    }
+
+    /// Like [`handle`](Self::handle); [`Connection::catch_up`] must follow.
+    pub(crate) fn handle_first(
+        &mut self,
+        now: Instant,
+        frame: &[u8],
+        listener: &mut impl Listener,
+    ) -> Option<Verdict> {
+        let segment = segment(frame)?;
+        let mut rings = Rings { send: &mut self.send, receive: &mut self.receive };
+        Some(self.connection.handle_segment_first(now, segment, &mut rings, listener))
     }
 
     /// Passes unread bytes to `read`.

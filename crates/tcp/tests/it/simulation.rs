@@ -39,6 +39,7 @@ const CLASSES: &[&str] = &[
     "snapshots with unread bytes",
     "sequence numbers wrapped",
     "segments sent in place",
+    "answers before an acknowledgment is processed",
     "without timestamps",
     "without selective acknowledgments",
     "segments below 200 bytes",

@@ -85,7 +85,7 @@ impl AdoptedTcp {
     pub fn discard(self) {
         let (owner, state) = (&self.0.owner, &self.0.state);
         let Some(mut bypass) = state.inner().bypass.take() else { return };
-        bypass.release_spare(owner);
+        bypass.release_kept(owner);
         state.is_bypassing.store(false, Ordering::Release);
         owner.control_plane().readiness_by_token.remove(&state.token);
         owner.tcp.retire(owner, &bypass.entry, bypass.flow);
@@ -175,7 +175,7 @@ impl AdoptedTcp {
     #[must_use]
     pub fn status(&self) -> Option<TcpStatus> {
         let mut inner = self.0.state.inner();
-        let connection = &inner.bypass.as_deref()?.connection;
+        let connection = &inner.up_to_date()?.connection;
         let status = TcpStatus {
             unread: connection.unread_length(),
             unacknowledged: RING - connection.room(),

@@ -8,6 +8,7 @@ use super::{Inner, SocketState, TcpSocket};
 use crate::data_plane::Reader;
 use crate::readiness::Epoll;
 use crate::stack::SharedState;
+use crate::tcp::now;
 
 /// The token of the kernel's socket.
 pub(super) const KERNEL: u64 = 1;
@@ -133,8 +134,8 @@ impl SocketState {
     /// Signals the owner that bytes are stored, or that bytes may be sent.
     pub(super) fn signal_waiter(&self, inner: &mut Inner) {
         let room_awaited = inner.take_awaited_room();
-        let Some(bypass) = inner.bypass.as_deref() else { return };
-        let Inner { watched, .. } = inner;
+        let Inner { bypass: Some(bypass), watched, .. } = inner else { return };
+        bypass.catch_up(now());
         let has_input = watched.readable && bypass.connection.unread_length() > 0;
         let has_room = watched.writable && bypass.connection.room() > 0;
         if has_input || has_room || room_awaited {

@@ -41,10 +41,10 @@ impl End {
         }
     }
 
-    /// Processes a frame from the peer.
+    /// Processes a frame from the peer, and leaves the last acknowledgment.
     pub(super) fn handle(&mut self, now: Instant, frame: &[u8], received: &mut Received) {
         match self {
-            Self::Engine(host) => drop(host.handle(now, frame, received)),
+            Self::Engine(host) => drop(host.handle_first(now, frame, received)),
             Self::Smoltcp(host) => host.arrive(frame),
         }
     }
@@ -108,10 +108,17 @@ impl End {
         }
     }
 
-    /// Sends bytes in one segment, written in place. smoltcp cannot.
+    /// Does what the last frames from and to the peer have left.
+    pub(super) fn catch_up(&mut self, now: Instant) {
+        if let Self::Engine(host) = self {
+            host.connection.catch_up(now);
+        }
+    }
+
+    /// Sends bytes in one segment, written in place, and does not record it yet. smoltcp cannot.
     pub(super) fn send_in_place(&mut self, now: Instant, bytes: &[u8]) -> Option<Vec<u8>> {
         match self {
-            Self::Engine(host) => host.send_in_place(now, bytes),
+            Self::Engine(host) => host.send_first(now, bytes),
             Self::Smoltcp(_) => None,
         }
     }

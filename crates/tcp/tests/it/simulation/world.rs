@@ -216,12 +216,22 @@ fn step(
         let Program { end, received, .. } = program;
         end.handle(now, frame, received);
     }
+    let before = program.sent;
+    if !arrived.is_empty() && (now.as_nanos() / 1_000).is_multiple_of(4) {
+        // An answer does not wait until the acknowledgment is processed.
+        program.writes_at = program.writes_at.min(now);
+        write(now, program, random, census);
+    }
+    census.add("answers before an acknowledgment is processed", u64::from(program.sent > before));
+    program.end.catch_up(now);
     program.end.handle_timeout(now);
     read(now, program, random, census);
     write(now, program, random, census);
+    program.end.catch_up(now);
     if let Some(probe) = hand_back(now, program, at, random, census) {
         let Program { end, received, .. } = &mut programs[peer];
         end.handle(now, &probe, received);
+        end.catch_up(now);
     }
     let program = &mut programs[at];
     if let End::Smoltcp(host) = &mut program.end {
