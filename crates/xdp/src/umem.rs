@@ -289,15 +289,21 @@ impl Umem {
         &self.inner.settings
     }
 
-    /// Prefetches the first 128 bytes that a frame is received into. A cache line that was evicted
+    /// Prefetches the first 192 bytes that a frame is received into. A cache line that was evicted
     /// to memory is written later than a cached one, by any core.
     #[inline]
     pub(crate) fn prefetch(&self, FrameAddress(address): FrameAddress) {
         let offset = u64::from(KERNEL_HEADROOM + self.settings().headroom);
-        let at = self.start().wrapping_add((address + offset) as usize);
-        for line in [0, 64] {
-            prefetch(at.wrapping_add(line));
-        }
+        prefetch_lines(self.start().wrapping_add((address + offset) as usize));
+    }
+
+    /// Prefetches the first 192 bytes of a packet, which are written soon.
+    ///
+    /// # Panics
+    /// If the packet belongs to another UMEM.
+    #[inline]
+    pub fn prefetch_packet(&self, packet: &Packet) {
+        prefetch_lines(self.packet_ptr(packet));
     }
 
     #[inline]
@@ -338,6 +344,13 @@ impl UmemSettings {
             return Err(UmemError::Headroom { headroom, frame_size });
         }
         usize::try_from(bytes).map_err(|_| UmemError::FrameCount(frames))
+    }
+}
+
+#[inline]
+fn prefetch_lines(at: *const u8) {
+    for line in [0, 64, 128] {
+        prefetch(at.wrapping_add(line));
     }
 }
 

@@ -30,7 +30,8 @@ const READ: usize = 16 << 10;
 /// A connection taken over.
 #[derive(Debug)]
 pub(super) struct Bypass {
-    pub(super) connection: Connection,
+    /// Several KiB, which a move would copy.
+    pub(super) connection: Box<Connection>,
     pub(super) send_ring: Ring,
     pub(super) receive_ring: Ring,
     pub(super) header: PreparedHeader,

@@ -168,7 +168,9 @@ impl Bypass {
         socket.disconnect()?;
         // ECONNABORTED, reported once.
         socket.take_error()?;
-        socket.bind(self.local)?;
+        if !self.is_bound {
+            socket.bind(self.local)?;
+        }
         let snapshot = self.connection.snapshot(now());
         socket.select(Queue::Send)?;
         socket.set_sequence(acknowledged)?;

@@ -154,9 +154,11 @@ impl<'s> KernelSocket<'s> {
         self.count(libc::FIONREAD)
     }
 
-    /// Returns the memory of all received data, also out of order (`SK_MEMINFO_RMEM_ALLOC`).
-    pub(super) fn receive_memory(&self) -> io::Result<u32> {
-        self.value::<[u32; 9]>(libc::SOL_SOCKET, SO_MEMINFO).map(|[memory, ..]| memory)
+    /// Returns the memory of all received data, also out of order (`SK_MEMINFO_RMEM_ALLOC`), and
+    /// that of all data to send or sent and not acknowledged (`SK_MEMINFO_WMEM_QUEUED`).
+    pub(super) fn memory(&self) -> io::Result<[u32; 2]> {
+        let all = self.value::<[u32; 9]>(libc::SOL_SOCKET, SO_MEMINFO)?;
+        Ok([all[0], all[5]])
     }
 
     pub(super) fn info(&self) -> io::Result<Info> {

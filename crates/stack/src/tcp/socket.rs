@@ -562,6 +562,8 @@ impl SocketState {
             Handback::Connection(reason) => Some(reason),
             _ => None,
         };
+        // Otherwise the changes of the kernel's socket would wake the stack's thread.
+        self.unwatch(shared);
         let restored = bypass.restore(shared, self.kernel(), &self.readiness, reason);
         if let Err(error) = &restored
             && UNROUTABLE.contains(&error.kind())
@@ -569,6 +571,8 @@ impl SocketState {
             // The route was lost since, or no keeper is left.
             let kind = error.kind();
             *unroutable = Some((generation, kind));
+            self.watch(shared)?;
+            self.readiness.set_kernel_pending();
             return self.end_stranded(shared, inner, cause, kind);
         }
         *unroutable = None;
@@ -577,7 +581,6 @@ impl SocketState {
             attendance.add_kernel_socket();
         }
         inner.last_handback = Some(cause);
-        self.unwatch(shared);
         let result = bypass.hand_back(shared, self.kernel(), reason, restored);
         let result = result.and(self.leave_table(shared, inner));
         shared.tcp.count(Count::HandedBack, 1);

@@ -243,7 +243,7 @@ fn create(
     config: Config,
     kept: Option<Kept>,
     reuse: i32,
-) -> Result<(Connection, Ring, Ring), TakeoverError> {
+) -> Result<(Box<Connection>, Ring, Ring), TakeoverError> {
     let snapshot = &state.snapshot;
     let length = ring_length(snapshot.receive_window).unwrap_or(RING_MAX);
     let mut send = kept.map_or_else(|| shared.tcp.ring(RING), Ring::Kept);
@@ -254,7 +254,7 @@ fn create(
     if let Ring::Kept(kept) = &send {
         kept.begin(state.segment_size, reuse != 0, &connection.numbers());
     }
-    Ok((connection, send, receive))
+    Ok((Box::new(connection), send, receive))
 }
 
 /// Checks what is established and used; the rest of the engine's requirements follow from the
@@ -288,7 +288,7 @@ fn is_quiet(
 ) -> Result<(), TakeoverError> {
     let cause = if info.unacknowledged != 0 || info.unsent != 0 {
         Count::Unacknowledged
-    } else if socket.receive_memory()? == 0 {
+    } else if socket.memory()?[0] == 0 {
         return Ok(());
     } else if socket.unread()? != 0 {
         Count::Unread
@@ -327,17 +327,18 @@ fn read_state(
     socket: KernelSocket<'_>,
     info: &Info,
 ) -> Result<KernelState, TakeoverError> {
-    if socket.unacknowledged()? != 0 {
-        return Err(busy(shared, Count::Unacknowledged));
-    }
     socket.start_repair()?;
     socket.select(Queue::Send)?;
     let send_next = socket.sequence()?;
     socket.select(Queue::Receive)?;
     let mut receive_next = socket.sequence()?;
     let mut unread = 0;
+    let [received, unacknowledged] = socket.memory()?;
+    if unacknowledged != 0 {
+        return Err(busy(shared, Count::Unacknowledged));
+    }
     // Usually nothing was received since the number was read.
-    if socket.receive_memory()? != 0 {
+    if received != 0 {
         (receive_next, unread) = stable_receive_next(socket, receive_next)?;
         if socket.info()?.out_of_order != info.out_of_order {
             // A late segment was queued out of order, which cannot be read, and the peer may not
