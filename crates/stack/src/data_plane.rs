@@ -17,6 +17,10 @@ use crate::tcp::{FlowKey, FlowTable};
 /// The most frames taken off the rings per call, so that the call ends under any load.
 const MAX_FRAMES: usize = 256;
 
+/// Frames posted for reception beyond the windows of TCP connections: those of one poll and of one
+/// refill may be acknowledged and not posted again yet.
+const SPARE_FRAMES: u32 = 96;
+
 /// The engine's UDP part does not depend on time.
 const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
 
@@ -179,6 +183,8 @@ pub(crate) struct DataPlane {
     udp_queues: Vec<Option<ReceiveQueue<QueuedDatagram>>>,
     raw_queues: Vec<(u16, ReceiveQueue<Packet>)>,
     pub(crate) flows: FlowTable,
+    /// The number of UDP sockets.
+    udp_sockets: usize,
     /// The number of frames that may still be queued.
     queue_budget: usize,
     has_stamps: bool,
@@ -212,6 +218,7 @@ impl DataPlane {
             udp_queues: (0..sockets).map(|_| None).collect(),
             raw_queues: Vec::new(),
             flows: FlowTable::default(),
+            udp_sockets: 0,
             queue_budget,
             has_stamps,
             copies: Vec::with_capacity(sockets),
@@ -232,11 +239,14 @@ impl DataPlane {
         readiness: Arc<Readiness>,
     ) {
         self.udp_queues[id.index() as usize] = Some(ReceiveQueue::new(capacity, readiness));
+        self.udp_sockets += 1;
+        self.limit_receive_frames();
     }
 
     /// Removes a socket's receive queue and releases its frames.
     pub(crate) fn detach_socket(&mut self, id: SocketId) {
         let Some(mut queue) = self.udp_queues[id.index() as usize].take() else { return };
+        self.udp_sockets -= 1;
         while let Some(datagram) = queue.pop() {
             self.queue_budget += 1;
             self.interface.release(datagram.packet.into_frame());
@@ -245,6 +255,7 @@ impl DataPlane {
 
     pub(crate) fn attach_raw(&mut self, ether_type: u16, readiness: Arc<Readiness>) {
         self.raw_queues.push((ether_type, ReceiveQueue::new(self.queue_capacity(), readiness)));
+        self.limit_receive_frames();
     }
 
     pub(crate) fn detach_raw(&mut self, ether_type: u16) {
@@ -330,6 +341,21 @@ impl DataPlane {
             self.queue_budget += 1;
             self.interface.release(packet.into_frame());
         }
+    }
+
+    /// Records the number of frames that the peer of a flow may have in flight.
+    pub(crate) fn set_flow_window(&mut self, flow: usize, frames: u32) {
+        self.flows.set_window(flow, frames);
+        self.limit_receive_frames();
+    }
+
+    /// Limits the frames that are posted for reception, to what the windows of all TCP connections
+    /// permit in full segments. Nothing limits a burst of datagrams.
+    fn limit_receive_frames(&mut self) {
+        let is_tcp_only = self.udp_sockets == 0 && self.raw_queues.is_empty();
+        let limit = |windows: u32| windows.saturating_add(SPARE_FRAMES);
+        let limit = self.flows.windows().map(limit).filter(|_| is_tcp_only);
+        self.interface.limit_receive_frames(limit);
     }
 
     /// Receives up to `most` frames of a TCP flow, from its queue or the rings.

@@ -130,8 +130,11 @@ pub struct Interface {
     /// The index of the queue being served, and the packets left in its budget.
     current: usize,
     budget: u32,
-    /// The number of frames that each socket should have for reception.
+    /// The number of frames that each socket should have for reception, and without a limit.
     rx_target: u32,
+    rx_target_max: u32,
+    /// `true` after a burst of half of the limit.
+    is_bursty: bool,
     /// The deficit of receive frames at which a socket is refilled.
     refill_threshold: u32,
     /// The number of frames in transmission at which the completion ring is read, in one batch.
@@ -170,7 +173,9 @@ impl Interface {
             current: 0,
             budget: budget(rx_target, rx_target),
             rx_target,
-            refill_threshold: (rx_target / 8).clamp(1, REFILL_BATCH),
+            rx_target_max: rx_target,
+            is_bursty: false,
+            refill_threshold: refill_threshold(rx_target),
             reclaim_threshold: RECLAIM_BATCH.min(settings.socket.ring / 2),
             filter,
             slot,
@@ -285,10 +290,39 @@ impl Interface {
         if !self.is_below_threshold(&self.sockets[index]) {
             return;
         }
+        let (limit, posted) = (self.rx_target, self.sockets[index].rx_frames());
+        if posted <= limit / 2 && limit < self.rx_target_max {
+            self.is_bursty = true;
+            self.set_rx_target(self.rx_target_max);
+        }
+        self.post_frames(index);
+    }
+
+    /// Posts frames for reception up to the target.
+    fn post_frames(&mut self, index: usize) {
         if (self.pool.len() as u32) < self.rx_target {
             self.reclaim();
         }
         self.sockets[index].refill(&mut self.pool, self.rx_target);
+    }
+
+    fn set_rx_target(&mut self, target: u32) {
+        self.rx_target = target;
+        self.refill_threshold = refill_threshold(target);
+    }
+
+    /// Limits the number of frames per queue that are posted for reception, from the next refill
+    /// on. Few frames stay in the caches, and are received sooner; a longer burst is lost. `None`
+    /// means half of all frames, as at first.
+    ///
+    /// A burst of half of the limit ends it: the next one could be longer.
+    pub fn limit_receive_frames(&mut self, limit: Option<u32>) {
+        let limit = limit.filter(|_| !self.is_bursty).unwrap_or(u32::MAX);
+        let before = self.rx_target;
+        self.set_rx_target(limit.clamp(1, self.rx_target_max));
+        if self.rx_target > before {
+            (0..self.sockets.len()).for_each(|index| self.post_frames(index));
+        }
     }
 
     /// Returns `true` if the socket's deficit of receive frames has reached the refill threshold.
@@ -535,6 +569,11 @@ impl fmt::Display for Interface {
         })?;
         f.write_str(if self.device.strips_vlan { ", rx-vlan-offload on" } else { "" })
     }
+}
+
+/// Returns the deficit of receive frames at which a socket is refilled.
+fn refill_threshold(rx_target: u32) -> u32 {
+    (rx_target / 8).clamp(1, REFILL_BATCH)
 }
 
 /// Returns the budget of a queue's turn, for a socket with `rx_frames` receive frames and a target

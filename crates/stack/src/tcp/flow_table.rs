@@ -86,6 +86,8 @@ fn to_ipv6(address: IpAddr) -> [u8; 16] {
 pub(crate) struct FlowTable {
     numbers: HashMap<FlowKey, usize>,
     queues: Vec<Option<(FlowKey, ReceiveQueue<Packet>)>>,
+    /// The number of frames that the peer of each flow may have in flight, `u32::MAX` if unknown.
+    windows: Vec<u32>,
     /// The flow of the last frame: usually that of the next one.
     last: Option<(FlowKey, usize)>,
 }
@@ -100,11 +102,23 @@ impl FlowTable {
         let free = self.queues.iter().position(Option::is_none);
         let number = free.unwrap_or_else(|| {
             self.queues.push(None);
+            self.windows.push(0);
             self.queues.len() - 1
         });
+        self.windows[number] = u32::MAX;
         self.queues[number] = Some((key, queue));
         self.numbers.insert(key, number);
         number
+    }
+
+    pub(crate) fn set_window(&mut self, number: usize, frames: u32) {
+        self.windows[number] = frames;
+    }
+
+    /// Returns the sum of all windows; `None` without a flow.
+    pub(crate) fn windows(&self) -> Option<u32> {
+        let sum = || self.windows.iter().fold(0, |sum: u32, window| sum.saturating_add(*window));
+        (!self.is_empty()).then(sum)
     }
 
     pub(crate) fn number(&self, key: FlowKey) -> Option<usize> {
@@ -114,6 +128,7 @@ impl FlowTable {
     pub(crate) fn remove(&mut self, number: usize) -> Option<ReceiveQueue<Packet>> {
         let (key, queue) = self.queues.get_mut(number)?.take()?;
         self.numbers.remove(&key);
+        self.windows[number] = 0;
         self.last = None;
         Some(queue)
     }
@@ -144,5 +159,29 @@ impl FlowTable {
 
     pub(crate) fn queues(&self) -> impl Iterator<Item = &ReceiveQueue<Packet>> {
         self.queues.iter().flatten().map(|(_, queue)| queue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readiness::Readiness;
+    use std::sync::Arc;
+
+    #[test]
+    fn windows_are_summed_and_unknown_ones_are_the_largest() {
+        let mut flows = FlowTable::default();
+        assert_eq!(flows.windows(), None);
+        let [first, second] = [1, 2].map(|port| {
+            let [remote, local] = [port, 9].map(|port| SocketAddr::from(([10, 0, 0, 1], port)));
+            let readiness = Arc::new(Readiness::new().unwrap());
+            flows.insert(FlowKey::new(remote, local), ReceiveQueue::new(1, readiness))
+        });
+        flows.set_window(first, 90);
+        assert_eq!(flows.windows(), Some(u32::MAX), "the second is unknown");
+        flows.set_window(second, 30);
+        assert_eq!(flows.windows(), Some(120));
+        flows.remove(first);
+        assert_eq!(flows.windows(), Some(30));
     }
 }

@@ -168,7 +168,7 @@ pub(super) fn take_over(
         give_up(shared, &entry, flow);
     })?;
     let time = now();
-    let created = create(shared, time, &state, config, kept, reuse);
+    let created = create(shared, time, &state, config, (flow, kept, reuse));
     let (connection, send_ring, receive_ring) =
         created.inspect_err(|_| give_up(shared, &entry, flow))?;
     silence(socket, keepalive, reuse);
@@ -241,8 +241,7 @@ fn create(
     time: Instant,
     state: &KernelState,
     config: Config,
-    kept: Option<Kept>,
-    reuse: i32,
+    (flow, kept, reuse): (usize, Option<Kept>, i32),
 ) -> Result<(Box<Connection>, Ring, Ring), TakeoverError> {
     let snapshot = &state.snapshot;
     let length = ring_length(snapshot.receive_window).unwrap_or(RING_MAX);
@@ -254,6 +253,8 @@ fn create(
     if let Ring::Kept(kept) = &send {
         kept.begin(state.segment_size, reuse != 0, &connection.numbers());
     }
+    let window = receive.len().div_ceil(usize::from(snapshot.segment_size));
+    shared.data_plane().set_flow_window(flow, window.try_into().unwrap_or(u32::MAX));
     Ok((Box::new(connection), send, receive))
 }
 

@@ -62,6 +62,50 @@ fn receiver_without_frames_counts_losses() {
     }
 }
 
+/// Receives a burst of frames, and then until the rings are empty.
+fn receive_burst(from: &mut Interface, to: &mut Interface, frames: u32) {
+    for number in 0..frames {
+        assert!(send(from, 0, &raw(number, 0)));
+    }
+    from.flush().unwrap();
+    for number in 0..frames {
+        let (_, packet) = next(to).unwrap();
+        assert!(to.bytes(&packet) == raw(number, 0));
+        to.release(packet.into_frame());
+    }
+    assert!(is_nothing(to));
+}
+
+#[test]
+#[ignore = "needs root"]
+fn limit_of_receive_frames_ends_with_a_burst() {
+    for mode in [Mode::Native, Mode::Generic] {
+        let testbed = testbed(1);
+        let mut from = open(&testbed.hosts()[0], mode);
+        let umem = UmemSettings { frames: 64, ..UmemSettings::default() };
+        let settings = InterfaceSettings { mode, umem, ..InterfaceSettings::default() };
+        let host = &testbed.hosts()[1];
+        let mut to = host.run(|| Interface::open(host.interface(), &settings)).unwrap().unwrap();
+        to.redirect(&RAW).unwrap();
+        to.limit_receive_frames(Some(8));
+        assert_eq!(to.sockets()[0].rx_frames(), 32, "until they are used up");
+        (0..40).for_each(|_| receive_burst(&mut from, &mut to, 1));
+        assert_eq!(to.sockets()[0].rx_frames(), 8);
+        to.limit_receive_frames(Some(16));
+        assert_eq!(to.sockets()[0].rx_frames(), 16, "at once");
+        receive_burst(&mut from, &mut to, 7);
+        assert_eq!(to.sockets()[0].rx_frames(), 16, "less than half is not a burst");
+        // A receiver that is quick finds no burst.
+        assert!(eventually(|| {
+            receive_burst(&mut from, &mut to, 9);
+            to.sockets()[0].rx_frames() == 32
+        }));
+        to.limit_receive_frames(Some(8));
+        (0..40).for_each(|_| receive_burst(&mut from, &mut to, 1));
+        assert!(to.sockets()[0].rx_frames() > 24, "no limit after a burst");
+    }
+}
+
 /// Sixteen frames for all queues, half of them for reception. A frame is always pending, and each
 /// is sent back when received.
 #[test]

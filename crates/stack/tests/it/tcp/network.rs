@@ -10,8 +10,12 @@ use hairpin_testbed::{Testbed, scaled};
 use hairpin_wire::{Ipv4Header, Protocol, Sum, TcpFlags, TcpHeader};
 use socket2::{Domain, Socket, Type};
 
-use super::{bytes, connect, each_configuration, echo, expect, ping_pong, pull_from, take_over};
-use crate::support::{Random, eventually, is_reported, open, settings, stack};
+use super::{
+    bytes, connect, each_configuration, echo, expect, ping_pong, pull_from, take_over, testbed,
+};
+use crate::support::{
+    MODES, Random, addresses, bind, eventually, is_reported, next, open, settings, stack,
+};
 
 /// Sends bytes to an echo and receives them, whatever path they take.
 fn exchange(socket: &mut TcpSocket, position: &mut u64, length: usize) {
@@ -181,4 +185,33 @@ fn forged_segments_lose_no_byte() {
         drop(socket);
         assert_eq!(far.join().unwrap(), position);
     });
+}
+
+/// Few frames are posted for reception while all sockets are TCP connections.
+#[test]
+#[ignore = "needs root"]
+fn burst_of_datagrams_is_received_beside_a_connection() {
+    const COUNT: u16 = 400;
+    for mode in MODES {
+        let testbed = testbed(1);
+        let [client, server] = testbed.hosts();
+        let stack = stack(client, mode);
+        let (mut socket, peer) = bypassing(&testbed, &stack);
+        // The frames that were posted before are used up.
+        ping_pong(&mut socket, &mut 0, 1_500, 100);
+        let mut datagrams = bind(client, &stack, (addresses(client)[0], 0));
+        let to = datagrams.local_address();
+        let sender = server.run(|| std::net::UdpSocket::bind((addresses(server)[0], 0)));
+        let sender = sender.unwrap().unwrap();
+        for number in 0..COUNT {
+            sender.send_to(&number.to_be_bytes(), to).unwrap();
+        }
+        for number in 0..COUNT {
+            let (_, payload) = next(&mut datagrams).unwrap();
+            assert_eq!(payload, number.to_be_bytes());
+        }
+        assert!(socket.is_bypassing());
+        drop(socket);
+        assert_eq!(peer.join().unwrap(), 150_000);
+    }
 }
