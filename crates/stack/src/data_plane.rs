@@ -19,7 +19,7 @@ const MAX_FRAMES: usize = 256;
 
 /// Frames posted for reception beyond the windows of TCP connections: those of one poll and of one
 /// refill may be acknowledged and not posted again yet.
-const SPARE_FRAMES: u32 = 96;
+const SPARE_FRAMES: u32 = 64;
 
 /// The engine's UDP part does not depend on time.
 const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
@@ -473,7 +473,7 @@ impl DataPlane {
             return;
         }
         if !self.flows.is_empty()
-            && let Some(flow) = self.flows.find(frame)
+            && let Some(flow) = self.flows.last(frame).or_else(|| self.flows.find(frame))
         {
             let of = Reader::Tcp(flow);
             if let Some(packet) = sink.packet(of, packet) {

@@ -21,7 +21,7 @@ use crate::readiness::Readiness;
 use crate::stack::SharedState;
 
 /// The most frames processed per poll.
-pub(super) const BATCH: usize = 64;
+pub(super) const BATCH: usize = 32;
 /// The most segments sent per poll.
 const SEGMENTS_MAX: usize = 64;
 /// The size of a read from the kernel's socket.

@@ -33,7 +33,7 @@ impl FlowKey {
     }
 
     /// Returns `true` for an untagged frame of this flow, if it is IPv4 without options.
-    #[inline]
+    #[inline(always)]
     fn matches(&self, frame: &[u8]) -> bool {
         let Self::Ipv4([source, destination, ports]) = self else { return false };
         let Some(headers) = frame.first_chunk::<MIN_IPV4>() else { return false };
@@ -133,14 +133,15 @@ impl FlowTable {
         Some(queue)
     }
 
+    /// Returns the flow of the last frame if this one has it too: the usual case.
+    #[inline(always)]
+    pub(crate) fn last(&self, frame: &[u8]) -> Option<usize> {
+        self.last.as_ref().filter(|(last, _)| last.matches(frame)).map(|(_, number)| *number)
+    }
+
     /// Returns the flow of a frame.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn find(&mut self, frame: &[u8]) -> Option<usize> {
-        if let Some((last, number)) = &self.last
-            && last.matches(frame)
-        {
-            return Some(*number);
-        }
         let key = FlowKey::from_frame(frame)?;
         if let Some((last, number)) = self.last
             && last == key
