@@ -77,7 +77,7 @@ impl Bypass {
             && shared.rings_are_idle()
             && !readiness.is_kernel_pending()
             && !self.connection.has_transmit()
-            && !self.is_due(tick + TICK_MAX)
+            && !self.has_expired(tick)
             && self.generation == shared.generation()
     }
 
@@ -124,6 +124,12 @@ impl Bypass {
             self.connection.handle_timeout(now);
         }
         self.transmit(shared, now)
+    }
+
+    /// Returns `true` if a deadline has passed. The precise time is read only near one.
+    #[inline]
+    fn has_expired(&self, tick: Instant) -> bool {
+        self.is_due(tick + TICK_MAX) && self.is_due(now())
     }
 
     #[inline]
