@@ -54,6 +54,14 @@ pub(crate) fn tick() -> Instant {
 /// The longest tick: `CONFIG_HZ` is at least 100.
 pub(crate) const TICK_MAX: Duration = Duration::from_millis(10);
 
+/// Returns the age that [`tick`] may have.
+pub(crate) fn tick_length() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes to a local variable; this clock always exists.
+    unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut time) };
+    Duration::from_nanos(time.tv_nsec as u64)
+}
+
 #[inline]
 fn read_clock(clock: libc::clockid_t) -> Instant {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

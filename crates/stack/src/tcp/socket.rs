@@ -18,7 +18,7 @@ use super::bypass::Bypass;
 use super::counters::Count;
 use super::kernel_socket::KernelSocket;
 use super::takeover::{self, Constants, RING, TakeoverError};
-use super::{now, tick};
+use super::{now, tick, tick_length};
 use crate::fast_mutex::{FastGuard, FastMutex};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, SharedState};
@@ -702,7 +702,8 @@ impl SocketState {
         abandoned: Duration,
     ) {
         let Some(mut inner) = self.try_inner() else { return };
-        let since = time - inner.polled_at;
+        // A poll is recorded by the last tick.
+        let since = (time - inner.polled_at).saturating_sub(tick_length());
         let unpolled = inner.attendance.as_ref().map_or(since, |it| since.min(it.age(time)));
         let Some(bypass) = inner.bypass.as_deref_mut().filter(|_| since >= unattended) else {
             return;
