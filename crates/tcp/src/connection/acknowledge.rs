@@ -11,7 +11,7 @@ use crate::sequence::is_before;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Acknowledgment {
     /// The time of its arrival.
-    pub(super) at: Instant,
+    at: Instant,
     sequence: u32,
     number: u32,
     /// The window before scaling.
