@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use hairpin_stack::{FallbackReason, PathEvent, Stack, TakeoverError, TcpSocket};
 
-/// The interval between takeovers of one connection, and after a refusal that may end. It ends
-/// before a connection that is not polled is handed back.
-const INTERVAL: Duration = Duration::from_millis(80);
+/// The interval between takeovers of one connection, and after a refusal that may end. The stack
+/// takes a connection over again after its owner's pause without an interval.
+const INTERVAL: Duration = Duration::from_millis(100);
 /// The interval while bytes are unacknowledged or unread, which is the usual case for a moment.
 const BUSY_INTERVAL: Duration = Duration::from_millis(1);
 

@@ -1,7 +1,8 @@
 """Counts how often threads that sleep in receives are woken by the datagrams of another thread.
 
-Arguments: the local address. The main thread receives at port 5000 until `end`, three others at
-5001 to 5003. Prints the number of datagrams and of the others' sleeps.
+Arguments: the local address, the number of batches. The main thread receives batches that end with
+`end` at port 5000, three others receive at 5001 to 5003. Prints the number of datagrams and of the
+others' sleeps of each batch.
 """
 
 import socket
@@ -22,6 +23,16 @@ def sleeps(thread):
     return int(lines["voluntary_ctxt_switches"])
 
 
+def counted():
+    """Receives until `end`. Returns the number of datagrams after the first, and the sleeps."""
+    count, before = -1, 0
+    while sockets[0].recv(100) != b"end":
+        if count < 0:
+            before = sum(map(sleeps, threads))
+        count += 1
+    return count, sum(map(sleeps, threads)) - before
+
+
 sockets = [bound(port) for port in range(5_000, 5_004)]
 received = []
 threads = [
@@ -32,17 +43,8 @@ for thread in threads:
     thread.start()
 time.sleep(0.3)
 print("ready", flush=True)
-count = 0
-before = 0
-while True:
-    data = sockets[0].recv(100)
-    if data == b"end":
-        break
-    if count == 0:
-        before = sum(map(sleeps, threads))
-    count += 1
-after = sum(map(sleeps, threads))
-print("counted", count - 1, after - before, flush=True)
+for _ in range(int(sys.argv[2])):
+    print("counted", *counted(), flush=True)
 for thread in threads:
     thread.join(20)
 print("received", sorted(received), flush=True)

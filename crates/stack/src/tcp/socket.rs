@@ -330,7 +330,10 @@ impl TcpSocket {
         let count = if budget > 0 { self.receive_via_kernel(&mut reader)? } else { None };
         let drained = count.is_none_or(|count| count < chunk_max.min(READ));
         let (chunks, closed) = (budget - reader.budget, count == Some(0));
-        Ok(TcpReceived { chunks, drained, closed, is_kernel: true })
+        if chunks > 0 {
+            self.resume();
+        }
+        Ok(TcpReceived { chunks, drained, closed, is_kernel: !self.is_bypassing() })
     }
 
     /// Receives over AF_XDP. Returns `true` if nothing is left, and `None` if the connection is the
