@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// The simulation to run
     name: Name,
     /// Number of runs, each with the next seed [default: t2t: one hour of ticks at one per
-    /// millisecond; feed, order and tcp: 10,000; rds: 20,000; with --mutants 50]
+    /// millisecond; feed, order and tcp: 10,000; rds: 20,000; with --mutants 50, tcp: 200]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// First seed
@@ -69,6 +69,8 @@ const MANY_SEEDS: u64 = 10_000;
 const RDS_SEEDS: u64 = 20_000;
 /// The default number of runs against each mutant.
 const MUTANT_SEEDS: u64 = 50;
+/// The same for TCP, whose runs are shorter: as many as the tests run.
+const TCP_MUTANT_SEEDS: u64 = 200;
 
 /// Runs the simulation, optimized, and prints its output.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
@@ -83,13 +85,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         return kill(workspace, kills);
     }
     if arguments.mutants {
-        let subject = match name {
-            Name::Order => mutants::ORDER,
-            Name::Rds => mutants::RDS,
-            Name::Tcp => mutants::TCP,
-            Name::Feed | Name::T2t => mutants::FEED,
+        let (subject, default) = match name {
+            Name::Order => (mutants::ORDER, MUTANT_SEEDS),
+            Name::Rds => (mutants::RDS, MUTANT_SEEDS),
+            Name::Tcp => (mutants::TCP, TCP_MUTANT_SEEDS),
+            Name::Feed | Name::T2t => (mutants::FEED, MUTANT_SEEDS),
         };
-        return mutants::run(workspace, subject, from, arguments.seeds.unwrap_or(MUTANT_SEEDS));
+        return mutants::run(workspace, subject, from, arguments.seeds.unwrap_or(default));
     }
     let default = match name {
         Name::T2t => HOUR.div_ceil(ticks.max(1)),

@@ -68,6 +68,11 @@ fn bytes_arrive_once_and_in_order_with_smoltcp() {
 }
 
 #[test]
+fn smoltcp_continues_after_an_old_segment_closes_its_window() {
+    simulation().run(6_087, |seed| world::run(seed, Peer::Smoltcp));
+}
+
+#[test]
 fn seed_determines_run() {
     for peer in [Peer::Engine, Peer::Smoltcp] {
         let run = || simulation().run(17, |seed| world::run(seed, peer));

@@ -2,6 +2,7 @@
 
 use hairpin_netsim::Random;
 use hairpin_time::Instant;
+use smoltcp::time::Duration as SmoltcpDuration;
 
 use super::world::Received;
 use crate::handshake;
@@ -29,6 +30,9 @@ impl End {
         if shape.config.quick_ack {
             peer.socket().set_ack_delay(None);
         }
+        // If an old segment closes the window while bytes are unacknowledged, smoltcp 0.14 stops
+        // its retransmission timer and starts none for the window.
+        peer.socket().set_keep_alive(Some(SmoltcpDuration::from_secs(60)));
         let snapshot = handshake::accept(now, shape, &mut peer);
         let host = Host::from_snapshot(now, &snapshot, shape, 0);
         [Self::Engine(Box::new(host)), Self::Smoltcp(Box::new(peer))]

@@ -181,6 +181,21 @@ pub(super) fn run(seed: u64, peer: Peer) -> Census {
     census
 }
 
+/// Returns a segment's numbers, for the trace.
+fn summary(frame: &[u8]) -> String {
+    let tcp = &frame[if frame[12..14] == [8, 0] { 34 } else { 54 }..];
+    let word = |at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|byte| tcp[at + byte]));
+    let header = usize::from(tcp[12] >> 4) * 4;
+    format!(
+        "{} bytes at {}, acknowledges {}, window {}, flags {:#04x}",
+        tcp.len() - header,
+        word(4),
+        word(8),
+        word(12) & 0xFFFF,
+        tcp[13]
+    )
+}
+
 fn at_time(monotonic: Instant) -> Now {
     Now { monotonic, utc: Utc::EPOCH }
 }
@@ -238,7 +253,7 @@ fn step(
         host.poll(now);
     }
     while let Some(frame) = program.end.transmit(now) {
-        trace!(at_time(now), "{at}: sends {} bytes", frame.len());
+        trace!(at_time(now), "{at}: sends {}", summary(&frame));
         program.link.send(now, &frame);
     }
 }
