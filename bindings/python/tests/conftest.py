@@ -14,6 +14,14 @@ PROGRAMS = ROOT / "examples" / "python"
 TIMEOUT = 60
 
 
+def pytest_configure():
+    """Makes SIGINT raise KeyboardInterrupt, also if a shell started the tests in the background.
+
+    Such a shell ignores the signal, and Python and its child processes then do, too.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture(scope="session")
 def command():
     """The path of the command: HAIRPIN_COMMAND, or what was built last in this workspace."""
