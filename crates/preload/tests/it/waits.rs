@@ -65,8 +65,8 @@ fn frame_wakes_one_sleeper_and_the_owner() {
         assert_eq!(received, DATAGRAMS - 1, "{counted}");
         fewest = fewest.min(sleeps);
     }
-    // Three sleepers woken by each frame would have slept three times as often as there are frames.
-    // The one that is woken may also sleep for the owner's lock.
+    // Three sleepers woken by each frame sleep three times as often as there are frames. A frame
+    // wakes one, and the owner wakes at most one more, to pass the watch on.
     assert!(fewest < DATAGRAMS * 2, "{fewest} sleeps");
     // The others are woken by their own.
     for port in 5_001..5_004 {

@@ -3,9 +3,10 @@
 use hairpin_netsim::{Census, Chance, Clock, Delay, Faults, Link, Random};
 use hairpin_tcp::{Action, Config, Listener, Reason};
 use hairpin_time::{Duration, Instant, Now, Utc};
+use hairpin_wire::TcpHeader;
 
 use super::end::End;
-use crate::host::Shape;
+use crate::host::{Shape, segment};
 use crate::trace::trace;
 
 /// The time without a new byte after which bytes count as lost: more than three of the longest
@@ -183,16 +184,14 @@ pub(super) fn run(seed: u64, peer: Peer) -> Census {
 
 /// Returns a segment's numbers, for the trace.
 fn summary(frame: &[u8]) -> String {
-    let tcp = &frame[if frame[12..14] == [8, 0] { 34 } else { 54 }..];
-    let word = |at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|byte| tcp[at + byte]));
-    let header = usize::from(tcp[12] >> 4) * 4;
+    let (header, _, payload) = TcpHeader::parse(segment(frame).unwrap()).unwrap();
     format!(
-        "{} bytes at {}, acknowledges {}, window {}, flags {:#04x}",
-        tcp.len() - header,
-        word(4),
-        word(8),
-        word(12) & 0xFFFF,
-        tcp[13]
+        "{} bytes at {}, acknowledges {}, window {}, {:?}",
+        payload.len(),
+        header.sequence_number(),
+        header.acknowledgement_number(),
+        header.window(),
+        header.flags()
     )
 }
 
