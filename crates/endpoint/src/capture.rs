@@ -20,29 +20,39 @@
 //! [`CaptureWriter`] writes datagrams. [`Recorder`] writes them on a thread of its own, off the hot
 //! path of the receiver.
 //!
+//! [`MergedCaptures`] reads several captures as one, in the order of their times.
+//!
 //! **Supported.** pcap with microseconds or nanoseconds, and pcapng, in either byte order. Any
 //! number of sections and interfaces with any clock resolution; enhanced, simple and obsolete
-//! packet blocks. Other blocks are skipped. Frames of Ethernet (with up to three VLAN tags), Linux
-//! cooked captures (both versions), raw IP, and BSD loopback. IPv4 and IPv6. Any
-//! [`Read`](std::io::Read) works, also a pipe, since the reader never seeks.
+//! packet blocks. Other blocks are skipped. The packet files of CME DataMine. Each of them also
+//! compressed with gzip or zstd. Frames of Ethernet, Linux cooked captures (both versions), raw IP,
+//! and BSD loopback. Tags of VLANs and switches, LLC and SNAP, MPLS, PPPoE, GRE, ERSPAN, VXLAN,
+//! GENEVE and IP in IP, in any order. IPv4 and IPv6. Any [`Read`](std::io::Read) works, also a pipe,
+//! since the reader never seeks.
 //!
 //! **Not supported.** IP fragments are counted but not reassembled: market data avoid them, and a
-//! missing fragment appears as a gap like any other loss. Compressed files; blocks of more than 16
-//! MiB; frames of other link types.
+//! missing fragment appears as a gap like any other loss. Blocks of more than 16 MiB; frames of
+//! other link types.
 
 mod buffer;
+mod compression;
 mod counters;
 mod datagrams;
+mod datamine;
+mod decapsulation;
 mod error;
 mod frame;
 mod interface;
 mod link_type;
+mod merge;
 mod pacer;
 mod pcapng;
+mod protocol;
 mod reader;
 mod recorder;
 mod recorder_thread;
 mod replay;
+mod tunnels;
 mod writer;
 
 pub use counters::CaptureCounters;
@@ -51,7 +61,9 @@ pub use error::{CaptureError, PacketError};
 pub use frame::{CaptureClock, CaptureTime, Frame, Payload};
 pub use interface::Interface;
 pub use link_type::LinkType;
+pub use merge::{CaptureInput, MergedCaptures};
 pub use pacer::{Pacer, Speed, SpeedError};
+pub use protocol::Protocol;
 pub use reader::CaptureReader;
 pub use recorder::{RecordedLine, Recorder, RecorderCounters, RecorderSettings};
 pub use replay::{Replay, Step};

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use super::CaptureError;
+use super::compression::{Contents, Decompressor};
 
 /// The initial capacity in bytes: about a hundred packets per read(2), and half of a typical L2
 /// cache, from which they are then parsed.
@@ -14,7 +15,7 @@ pub(super) const LONGEST: usize = 16 << 20;
 /// A forward-only window on a file.
 #[derive(Debug)]
 pub(super) struct Buffer<R> {
-    reader: R,
+    reader: Contents<R>,
     bytes: Vec<u8>,
     start: usize,
     end: usize,
@@ -24,7 +25,23 @@ pub(super) struct Buffer<R> {
 
 impl<R: Read> Buffer<R> {
     pub(super) fn new(reader: R) -> Self {
+        Self::with_contents(Contents::Plain(reader))
+    }
+
+    fn with_contents(reader: Contents<R>) -> Self {
         Self { reader, bytes: vec![0; CAPACITY], start: 0, end: 0, consumed: 0 }
+    }
+
+    /// Returns a window on the decompressed contents of a file of which nothing was consumed.
+    pub(super) fn decompressed(self) -> Self {
+        let first = self.unused().to_vec();
+        match self.reader {
+            Contents::Plain(reader) => {
+                let decompressor = Decompressor::new(first, reader);
+                Self::with_contents(Contents::Compressed(Box::new(decompressor)))
+            }
+            Contents::Compressed(_) => self,
+        }
     }
 
     /// Returns the bytes read but not yet consumed.

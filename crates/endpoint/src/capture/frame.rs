@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 
 use hairpin_time::{Duration, Utc};
 
-use super::{LinkType, PacketError};
+use super::decapsulation::{Decoded, decode};
+use super::{LinkType, PacketError, Protocol};
 use crate::Timestamp;
 
 /// A captured frame, borrowed from the reader until the next one is read.
@@ -32,6 +33,15 @@ impl<'a> Frame<'a> {
         match self.link {
             Some(link) => link.payload(self.bytes, self.length),
             None => Err(PacketError::NoInterface(self.interface)),
+        }
+    }
+
+    /// Returns the innermost protocol of a frame whose payload is [`Payload::Other`].
+    #[must_use]
+    pub fn protocol(&self) -> Option<Protocol> {
+        match decode(self.link?, self.bytes, self.length) {
+            Ok(Decoded::Other(protocol)) => Some(protocol),
+            _ => None,
         }
     }
 }
@@ -94,9 +104,15 @@ pub enum Payload<'a> {
         sequence: u32,
         /// `true` if the SYN flag is set.
         syn: bool,
-        /// The payload.
+        /// The payload, as far as it was captured.
         bytes: &'a [u8],
+        /// `true` if the FIN flag is set.
+        fin: bool,
+        /// `true` if the RST flag is set.
+        rst: bool,
+        /// The bytes of the payload that the capture truncated.
+        missing: u32,
     },
-    /// Another protocol.
+    /// Another protocol, which [`Frame::protocol`] names.
     Other,
 }

@@ -1,10 +1,9 @@
-//! Link types and decoding of frames.
+//! Link types, and the fast path of decoding frames.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-use etherparse::err::packet::SliceError;
-use etherparse::{EtherType, NetSlice, SlicedPacket, TransportSlice};
-
+use super::decapsulation::{Decoded, decode};
+use super::tunnels::is_tunnel_port;
 use super::{PacketError, Payload};
 
 /// A link type, as numbered by tcpdump.org's registry.
@@ -28,9 +27,13 @@ impl LinkType {
     pub const IPV6: Self = Self(229);
     /// Linux cooked capture, version 2: 20 bytes.
     pub const LINUX_SLL2: Self = Self(276);
+    /// Packets of CME DataMine, after their length. The numbers are for private use.
+    pub(super) const DATAMINE: Self = Self(161);
+    /// The same, after the channel's number and their length.
+    pub(super) const DATAMINE_WITH_CHANNEL: Self = Self(162);
     /// `RAW` as numbered in the files of BSD and OpenBSD.
-    const RAW_OF_BSD: Self = Self(12);
-    const RAW_OF_OPENBSD: Self = Self(14);
+    pub(super) const RAW_OF_BSD: Self = Self(12);
+    pub(super) const RAW_OF_OPENBSD: Self = Self(14);
 
     /// Returns `true` if frames of this link type can be decoded.
     #[must_use]
@@ -45,6 +48,8 @@ impl LinkType {
                 | Self::IPV4
                 | Self::IPV6
                 | Self::LINUX_SLL2
+                | Self::DATAMINE
+                | Self::DATAMINE_WITH_CHANNEL
                 | Self::RAW_OF_BSD
                 | Self::RAW_OF_OPENBSD
         )
@@ -68,31 +73,9 @@ impl LinkType {
 
     /// Decodes any supported frame.
     fn decode_general(self, bytes: &[u8], length: u32) -> Result<Payload<'_>, PacketError> {
-        let sliced = match self {
-            Self::ETHERNET => SlicedPacket::from_ethernet(bytes),
-            Self::RAW | Self::IPV4 | Self::IPV6 | Self::RAW_OF_BSD | Self::RAW_OF_OPENBSD => {
-                SlicedPacket::from_ip(bytes)
-            }
-            Self::LINUX_SLL => SlicedPacket::from_linux_sll(bytes),
-            // The family numbers differ between systems, so the packet's version field is used.
-            Self::NULL | Self::LOOP => match bytes.get(4..) {
-                Some(packet @ [first, ..]) if matches!(first >> 4, 4 | 6) => {
-                    SlicedPacket::from_ip(packet)
-                }
-                _ => return Ok(Payload::Other),
-            },
-            Self::LINUX_SLL2 => match *bytes {
-                [high, low, ..] if bytes.len() >= SLL2_HEADER => {
-                    let ether_type = EtherType(u16::from_be_bytes([high, low]));
-                    SlicedPacket::from_ether_type(ether_type, &bytes[SLL2_HEADER..])
-                }
-                _ => return Ok(Payload::Other),
-            },
-            other => return Err(PacketError::LinkType(other)),
-        };
-        match sliced {
-            Ok(packet) => payload_of(&packet),
-            Err(error) => Err(describe_error(&error, bytes.len(), length)),
+        match decode(self, bytes, length)? {
+            Decoded::Payload(payload) => Ok(payload),
+            Decoded::Other(_) => Ok(Payload::Other),
         }
     }
 }
@@ -107,7 +90,8 @@ fn fast_path_datagram(packet: &[u8]) -> Option<Payload<'_>> {
     // The version and length of the IP header; the fragment offset and the more-fragments flag.
     let is_fast_path = headers[0] == 0x45 && half(6) & 0x3fff == 0 && headers[9] == UDP;
     let (total, udp) = (usize::from(half(2)), usize::from(half(24)));
-    if !is_fast_path || total != IP_HEADER + udp {
+    // A datagram to a tunnel's port may contain another.
+    if !is_fast_path || total != IP_HEADER + udp || is_tunnel_port(half(22)) {
         return None;
     }
     let bytes = packet.get(FAST_PATH_HEADERS..total)?;
@@ -124,51 +108,6 @@ const IP_HEADER: usize = 20;
 const FAST_PATH_HEADERS: usize = IP_HEADER + 8;
 /// The protocol number.
 const UDP: u8 = 17;
-
-/// The header length of a Linux cooked capture, version 2.
-const SLL2_HEADER: usize = 20;
-
-#[inline]
-fn payload_of<'a>(packet: &SlicedPacket<'a>) -> Result<Payload<'a>, PacketError> {
-    let (from, to): (IpAddr, IpAddr) = match &packet.net {
-        Some(NetSlice::Ipv4(ip)) => {
-            let header = ip.header();
-            (header.source_addr().into(), header.destination_addr().into())
-        }
-        Some(NetSlice::Ipv6(ip)) => {
-            let header = ip.header();
-            (header.source_addr().into(), header.destination_addr().into())
-        }
-        _ => return Ok(Payload::Other),
-    };
-    if packet.is_ip_payload_fragmented() {
-        return Err(PacketError::Fragment);
-    }
-    match &packet.transport {
-        Some(TransportSlice::Udp(udp)) => Ok(Payload::Datagram {
-            source: (from, udp.source_port()).into(),
-            destination: (to, udp.destination_port()).into(),
-            bytes: udp.payload(),
-        }),
-        Some(TransportSlice::Tcp(tcp)) => Ok(Payload::Segment {
-            source: (from, tcp.source_port()).into(),
-            destination: (to, tcp.destination_port()).into(),
-            sequence: tcp.sequence_number(),
-            syn: tcp.syn(),
-            bytes: tcp.payload(),
-        }),
-        _ => Ok(Payload::Other),
-    }
-}
-
-#[cold]
-fn describe_error(error: &SliceError, captured: usize, length: u32) -> PacketError {
-    if captured < length as usize {
-        PacketError::Cut { captured, length }
-    } else {
-        PacketError::Malformed(error.to_string().into())
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,8 @@ use pcap_file::pcapng::RawBlock;
 use pcap_file::{PcapError, TsResolution};
 
 use super::buffer::Buffer;
+use super::compression::is_compressed;
+use super::datamine::{self, Record};
 use super::pcapng::{self, Content, Packet};
 use super::{CaptureError, CaptureTime, Frame, Interface, LinkType};
 
@@ -23,7 +25,8 @@ const PCAP_HEADER: usize = 24;
 /// The byte-order magic of a little-endian section.
 const LITTLE_ENDIAN: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 
-/// A reader of both capture formats, forward only and in one pass.
+/// A reader of pcap, pcapng and the packet files of CME DataMine, forward only and in one pass. A file
+/// that is compressed with gzip or zstd is decompressed; offsets are then those of its contents.
 ///
 /// The reader allocates 256 KiB when it is created. Afterwards it allocates only for a longer
 /// packet or block, or for another interface.
@@ -44,6 +47,7 @@ enum Format {
     Pcapng {
         little_endian: bool,
     },
+    DataMine(LinkType),
 }
 
 /// A frame, located in the bytes that are consumed with it.
@@ -71,15 +75,18 @@ impl<R: Read> CaptureReader<R> {
     /// [`CaptureError::NoCapture`], also for an empty file; [`CaptureError::Io`].
     pub fn new(reader: R) -> Result<Self, CaptureError> {
         let mut buffer = Buffer::new(reader);
-        while buffer.unused().len() < PCAPNG.len() {
-            if !buffer.fill()? {
-                return Err(CaptureError::NoCapture);
-            }
+        fill_to(&mut buffer, PCAPNG.len())?;
+        if is_compressed(buffer.unused()) {
+            buffer = buffer.decompressed();
+            fill_to(&mut buffer, PCAPNG.len())?;
         }
         let (format, interfaces) = if buffer.unused().starts_with(&PCAPNG) {
             open_pcapng(&mut buffer)?
         } else {
-            open_pcap(&mut buffer)?
+            match open_pcap(&mut buffer) {
+                Err(CaptureError::NoCapture) => open_datamine(&mut buffer)?,
+                opened => opened?,
+            }
         };
         Ok(Self { buffer, format, interfaces, current: None, finished: false })
     }
@@ -173,6 +180,18 @@ impl<R: Read> CaptureReader<R> {
                     consumed,
                 }))
             }
+            Format::DataMine(link) => {
+                let record = datamine::record(*link, unused).map_err(PcapError::InvalidField)?;
+                let Record { length, nanos } = record.ok_or(PcapError::IncompleteBuffer)?;
+                Ok(Item::Frame(FoundFrame {
+                    interface: 0,
+                    time: self.interfaces.first().and_then(|interface| interface.time(nanos)),
+                    start: 0,
+                    captured: length,
+                    length: length as u32,
+                    consumed: length,
+                }))
+            }
             Format::Pcapng { little_endian } => {
                 if let Some(magic) = section_magic(unused) {
                     *little_endian = magic == LITTLE_ENDIAN;
@@ -232,6 +251,16 @@ impl<R: Read> CaptureReader<R> {
     }
 }
 
+/// Reads until there are so many bytes.
+fn fill_to<R: Read>(buffer: &mut Buffer<R>, length: usize) -> Result<(), CaptureError> {
+    while buffer.unused().len() < length {
+        if !buffer.fill()? {
+            return Err(CaptureError::NoCapture);
+        }
+    }
+    Ok(())
+}
+
 /// Returns the byte-order magic if a section begins here.
 #[inline]
 fn section_magic(unused: &[u8]) -> Option<&[u8]> {
@@ -247,11 +276,7 @@ fn block<B: byteorder_slice::ByteOrder>(unused: &[u8]) -> Result<(usize, Content
 }
 
 fn open_pcap<R: Read>(buffer: &mut Buffer<R>) -> Result<(Format, Vec<Interface>), CaptureError> {
-    while buffer.unused().len() < PCAP_HEADER {
-        if !buffer.fill()? {
-            return Err(CaptureError::NoCapture);
-        }
-    }
+    fill_to(buffer, PCAP_HEADER)?;
     let (_, parser) = PcapParser::new(buffer.unused()).map_err(|_| CaptureError::NoCapture)?;
     buffer.consume(PCAP_HEADER);
     let header = parser.header();
@@ -264,13 +289,17 @@ fn open_pcap<R: Read>(buffer: &mut Buffer<R>) -> Result<(Format, Vec<Interface>)
     Ok((Format::Pcap(parser, unit), vec![interface]))
 }
 
+fn open_datamine<R: Read>(
+    buffer: &mut Buffer<R>,
+) -> Result<(Format, Vec<Interface>), CaptureError> {
+    let link = datamine::detect(buffer)?.ok_or(CaptureError::NoCapture)?;
+    let interface = Interface::from_pcap(link, Duration::from_nanos(1));
+    Ok((Format::DataMine(link), vec![interface]))
+}
+
 /// Opens a pcapng file. The section header is then read like any other block.
 fn open_pcapng<R: Read>(buffer: &mut Buffer<R>) -> Result<(Format, Vec<Interface>), CaptureError> {
-    while buffer.unused().len() < LEAST_BLOCK {
-        if !buffer.fill()? {
-            return Err(CaptureError::NoCapture);
-        }
-    }
+    fill_to(buffer, LEAST_BLOCK)?;
     match section_magic(buffer.unused()) {
         Some([0x1a, 0x2b, 0x3c, 0x4d] | [0x4d, 0x3c, 0x2b, 0x1a]) => {}
         _ => return Err(CaptureError::NoCapture),

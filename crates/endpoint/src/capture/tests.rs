@@ -1,9 +1,11 @@
 //! Tests of captures made byte by byte, by `pcap-file`, and by tcpdump.
 
+mod compressed;
 mod files;
 mod links;
 mod recorded;
 mod replayed;
+mod tunnels;
 mod written;
 
 use std::io::{self, Read};
