@@ -2,15 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) use hairpin_endpoint::capture::Payload;
-use hairpin_endpoint::capture::{CaptureReader, Frame, LinkType, PacketError};
+use hairpin_endpoint::capture::{
+    CaptureInput, CaptureReader, Frame, LinkType, MergedCaptures, PacketError, Protocol,
+};
 use hairpin_time::Utc;
-
-/// One direction of a TCP connection, or of datagrams: source, destination.
-pub(crate) type Flow = (SocketAddr, SocketAddr);
 
 /// A packet of the file.
 #[derive(Debug)]
@@ -19,17 +17,45 @@ pub(crate) struct Captured<'a> {
     pub(crate) time: Option<Utc>,
     /// Its payload, or the error.
     pub(crate) payload: Result<Payload<'a>, String>,
+    /// Its innermost protocol, if that is neither UDP nor TCP.
+    pub(crate) protocol: Option<Protocol>,
 }
 
 /// Opens a capture: a file, a pipe, or with `-` standard input.
 ///
 /// # Errors
 /// The system's.
-pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     if is_standard_input(path) {
         return Ok(Box::new(io::stdin()));
     }
     Ok(Box::new(File::open(path)?))
+}
+
+/// Opens one capture, or several as one in the order of their times.
+///
+/// # Errors
+/// The system's; with several, also a file that is not a capture.
+pub(crate) fn open_all(paths: &[PathBuf]) -> io::Result<Box<dyn Read + Send>> {
+    if let [path] = paths {
+        return open(path);
+    }
+    if paths.iter().filter(|path| is_standard_input(path)).count() > 1 {
+        return Err(io::Error::other("standard input is given twice"));
+    }
+    let inputs = paths.iter().map(|path| match is_standard_input(path) {
+        true => CaptureInput::Reader("standard input".into(), Box::new(io::stdin())),
+        false => CaptureInput::File(path.clone()),
+    });
+    Ok(Box::new(MergedCaptures::new(inputs)?))
+}
+
+/// Returns the name of captures for messages.
+pub(crate) fn name_of(paths: &[PathBuf]) -> String {
+    match paths {
+        [path] => path.display().to_string(),
+        _ => format!("{} captures", paths.len()),
+    }
 }
 
 /// Returns `true` if a path means standard input.
@@ -72,7 +98,11 @@ impl Links {
             Err(PacketError::LinkType(link)) if self.refused.contains(&link) => Ok(Payload::Other),
             Err(error) => Err(self.words(&error)),
         };
-        Captured { time: frame.time.map(|time| time.utc), payload }
+        let protocol = match payload {
+            Ok(Payload::Other) => frame.protocol(),
+            _ => None,
+        };
+        Captured { time: frame.time.map(|time| time.utc), payload, protocol }
     }
 
     #[cold]

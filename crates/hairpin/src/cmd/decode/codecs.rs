@@ -89,6 +89,37 @@ impl<'x> Codecs<'x> {
         Ok((header, Known { length, version }))
     }
 
+    /// Returns the header of a message, given from its first byte on.
+    ///
+    /// # Errors
+    /// `Header` if the header is incomplete; `Schema` if no codec knows its schema.
+    pub(super) fn header(&self, message: &[u8]) -> Result<MessageHeader, DecodeError> {
+        if let Some((_, header, _)) = self.choose(message) {
+            return Ok(header);
+        }
+        let (header, _) = MessageHeader::decode(message)?;
+        match header.schema_id {
+            ilink3::SCHEMA_ID | mdp3::SCHEMA_ID => Ok(header),
+            other => Err(DecodeError::Schema(other)),
+        }
+    }
+
+    /// Returns `true` if the bytes are one whole message of a known template, `false` if no codec
+    /// knows its template.
+    ///
+    /// # Errors
+    /// If they are not a whole message, or if others follow it.
+    pub(super) fn check(&self, message: &[u8]) -> Result<bool, DecodeError> {
+        match self.visit(message, &mut Ignored) {
+            Ok((header, known)) => {
+                let is_whole = message.len() == known.length || header.version > known.version;
+                if is_whole { Ok(true) } else { Err(DecodeError::Block) }
+            }
+            Err((Some(_), DecodeError::Template(_))) => Ok(false),
+            Err((_, error)) => Err(error),
+        }
+    }
+
     fn choose<'a>(&self, message: &'a [u8]) -> Option<(&Plan<'x>, MessageHeader, &'a [u8])> {
         let candidates = self.plans.iter().filter_map(|plan| {
             let (header, body) = plan.header(message).ok()?;
@@ -99,4 +130,11 @@ impl<'x> Codecs<'x> {
             (is_older, plan.version().abs_diff(header.version))
         })
     }
+}
+
+/// Visits nothing.
+struct Ignored;
+
+impl Visitor for Ignored {
+    fn field(&mut self, _: &str, _: hairpin_sbe::Value<'_>) {}
 }

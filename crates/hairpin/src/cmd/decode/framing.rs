@@ -26,14 +26,19 @@ pub(super) enum DetectedFraming {
     Foreign,
 }
 
+impl Framing {
+    /// The framings of streams.
+    pub(super) const OF_STREAMS: [Self; 3] = [Self::Ilink3, Self::ConflatedTcp, Self::Replay];
+}
+
 /// CME's mark for little-endian SBE 1.0, as on the wire.
-const ENCODING_TYPE: [u8; 2] = [0xfe, 0xca];
+pub(super) const ENCODING_TYPE: [u8; 2] = [0xfe, 0xca];
 /// A message's size field and SBE header.
-const MESSAGE_HEADER: usize = 10;
+pub(super) const MESSAGE_HEADER: usize = 10;
 /// A simple open framing header and an SBE header.
-const FRAME_HEADER: usize = 12;
+pub(super) const FRAME_HEADER: usize = 12;
 /// MsgSeqNum and SendingTime.
-const PACKET_HEADER: usize = 12;
+pub(super) const PACKET_HEADER: usize = 12;
 
 impl DetectedFraming {
     /// Detects the kind of a stream that begins with these bytes.
@@ -73,6 +78,24 @@ pub(super) struct Frame<'a> {
     pub(super) message: &'a [u8],
 }
 
+/// An error in the bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum FrameError {
+    /// The frame is wrong; the next one follows it.
+    Frame(String),
+    /// No frame begins here, and the next one cannot be found.
+    Lost(String),
+}
+
+impl FrameError {
+    /// Returns the text.
+    pub(super) fn into_text(self) -> String {
+        match self {
+            Self::Frame(text) | Self::Lost(text) => text,
+        }
+    }
+}
+
 /// Splits bytes into frames: whole datagrams, or the available part of a stream.
 pub(super) struct Frames<'a> {
     framing: Framing,
@@ -101,8 +124,9 @@ impl<'a> Frames<'a> {
         self.used
     }
 
-    /// Returns the next whole frame, or the error in the bytes, after which none are left.
-    pub(super) fn next(&mut self) -> Option<Result<Frame<'a>, String>> {
+    /// Returns the next whole frame, or the error in the bytes. After `Lost` there are no frames: of
+    /// a stream, the bytes from the error on are left.
+    pub(super) fn next(&mut self) -> Option<Result<Frame<'a>, FrameError>> {
         match self.framing {
             Framing::Udp => self.next_of_datagram(),
             Framing::ConflatedTcp => self.next_of_packets(),
@@ -115,13 +139,16 @@ impl<'a> Frames<'a> {
         &self.bytes[self.used..]
     }
 
-    /// Consumes everything: the next frame cannot be found.
-    fn fail<T>(&mut self, what: impl Into<String>) -> Option<Result<T, String>> {
-        self.used = self.bytes.len();
-        Some(Err(what.into()))
+    /// Returns the error of bytes after which the next frame cannot be found. The rest of a
+    /// datagram is consumed.
+    fn fail<T>(&mut self, what: impl Into<String>) -> Option<Result<T, FrameError>> {
+        if self.framing == Framing::Udp {
+            self.used = self.bytes.len();
+        }
+        Some(Err(FrameError::Lost(what.into())))
     }
 
-    fn next_of_datagram(&mut self) -> Option<Result<Frame<'a>, String>> {
+    fn next_of_datagram(&mut self) -> Option<Result<Frame<'a>, FrameError>> {
         if self.packet.is_none() && !self.bytes.is_empty() {
             let Some(header) = self.bytes.first_chunk() else {
                 self.packet = Some((0, 0));
@@ -139,7 +166,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn next_of_packets(&mut self) -> Option<Result<Frame<'a>, String>> {
+    fn next_of_packets(&mut self) -> Option<Result<Frame<'a>, FrameError>> {
         let mut rest = self.rest();
         // No message is as long as a packet header's mark would mean.
         if rest.starts_with(&ENCODING_TYPE) {
@@ -158,7 +185,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn next_of_session(&mut self) -> Option<Result<Frame<'a>, String>> {
+    fn next_of_session(&mut self) -> Option<Result<Frame<'a>, FrameError>> {
         let rest = self.rest();
         if rest.get(2..4).is_some_and(|mark| mark != ENCODING_TYPE) {
             return self.fail("no frame begins here");
@@ -172,7 +199,7 @@ impl<'a> Frames<'a> {
 
     /// Returns the next frame of a replay. A packet is consumed only when it is complete, so an
     /// error in it ends with it.
-    fn next_of_replay(&mut self) -> Option<Result<Frame<'a>, String>> {
+    fn next_of_replay(&mut self) -> Option<Result<Frame<'a>, FrameError>> {
         while self.used >= self.packet_end {
             let rest = self.rest();
             let length = size(rest)?;
@@ -191,7 +218,7 @@ impl<'a> Frames<'a> {
             _ => "message is longer than its packet".into(),
         };
         self.used = self.packet_end;
-        Some(Err(what))
+        Some(Err(FrameError::Frame(what)))
     }
 
     /// Returns the frame of the next `size` bytes, whose message begins after `skip` bytes.
@@ -203,7 +230,7 @@ impl<'a> Frames<'a> {
 }
 
 /// Returns the `u16` with which every frame begins.
-fn size(bytes: &[u8]) -> Option<usize> {
+pub(super) fn size(bytes: &[u8]) -> Option<usize> {
     bytes.first_chunk().map(|size| u16::from_le_bytes(*size).into())
 }
 

@@ -13,36 +13,41 @@
 //! with the id that a message names, the one of its version is taken, else the next newer one,
 //! else the newest.
 //!
-//! Each error in a packet is one line on standard error. The last line on standard output counts
-//! packets of the file, messages printed by name, unknown messages and errors. Fragments of IP
-//! packets are errors. TCP streams are reassembled, whatever the order of their segments. A capture
-//! that ends within a TCP frame is not an error: recording may stop at any time, and a note on
-//! standard error states how many bytes of the frame there are.
+//! The last line on standard output counts packets of the file, messages printed by name, unknown
+//! messages and errors. Errors in packets are lines on standard error after the end of the file,
+//! one for each kind, with a count. Fragments of IP packets are errors. Other traffic is counted in
+//! one line, and packets that are neither UDP nor TCP in one line for each protocol.
+//!
+//! TCP streams are reassembled, whatever the order of their segments. After a gap, and in a capture
+//! that begins within a connection, the next frame is searched for ([`resync`]). A capture that
+//! begins or ends within a TCP frame is not an error: recording may start and stop at any time, and
+//! a note on standard error states how many bytes of the frame there are.
 
 pub(crate) mod capture;
 pub(crate) mod codecs;
+mod decoder;
+pub(crate) mod error_lines;
+mod flow;
 mod framing;
 pub(crate) mod message_line;
+pub(crate) mod other_traffic;
+mod resync;
 mod stream;
 
-use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use capture::{Captured, Flow, Payload};
 use codecs::{Codecs, SchemaFile};
+use decoder::Decoder;
 pub(crate) use framing::Framing;
-use framing::{DetectedFraming, Frame, Frames};
-use message_line::MessageLine;
-use stream::Stream;
 
-/// Print the messages of a capture (pcap or pcapng)
+/// Print the messages of captures (pcap or pcapng, also compressed with gzip or zstd)
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct DecodeArgs {
-    /// Capture file, `-` for standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Capture file, `-` for standard input; several are read in the order of their packets' times
+    #[arg(value_name = "FILE", required = true)]
+    file: Vec<PathBuf>,
 
     /// SBE schema (XML) for decoding; may be given several times [default: CME's, compiled in]
     #[arg(long, value_name = "FILE")]
@@ -94,10 +99,10 @@ impl DecodeCounts {
 
     /// Returns the exit status of a command that ended with `outcome`: 1 after any error. That the
     /// reader of the output has closed it is not an error.
-    pub(crate) fn status(&self, outcome: io::Result<()>, file: &Path) -> ExitCode {
+    pub(crate) fn status(&self, outcome: io::Result<()>, file: &str) -> ExitCode {
         match outcome {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                let _ = writeln!(io::stderr(), "hairpin: {}: {error}", file.display());
+                let _ = writeln!(io::stderr(), "hairpin: {file}: {error}");
                 ExitCode::FAILURE
             }
             _ if self.errors > 0 => ExitCode::FAILURE,
@@ -106,7 +111,8 @@ impl DecodeCounts {
     }
 }
 
-/// Runs the command. Exit status 0 if the whole capture was understood, 1 after any error.
+/// Runs the command. Exit status 0 if the whole capture was understood, 1 after any error and if
+/// nothing was decoded.
 pub(crate) fn run(arguments: &DecodeArgs) -> ExitCode {
     let files = arguments.schema.iter().map(|path| SchemaFile::read(path));
     let files = files.collect::<Result<Vec<_>, _>>();
@@ -122,7 +128,9 @@ pub(crate) fn run(arguments: &DecodeArgs) -> ExitCode {
     let (out, err) = (BufWriter::new(io::stdout().lock()), io::stderr().lock());
     let mut counts = DecodeCounts::default();
     let outcome = decode(&arguments.file, &settings, &mut counts, out, err);
-    counts.status(outcome, &arguments.file)
+    let is_empty = outcome.is_ok() && counts.messages == 0;
+    let status = counts.status(outcome, &capture::name_of(&arguments.file));
+    if is_empty { ExitCode::FAILURE } else { status }
 }
 
 /// How to decode a capture.
@@ -132,145 +140,22 @@ pub(crate) struct Settings<'x> {
     pub(crate) format: Format,
 }
 
-/// Decodes the capture at `path`.
+/// Decodes the captures at `paths`.
 ///
 /// # Errors
-/// If the file cannot be read or is not a capture, or if nothing can be written.
+/// If a file cannot be read or is not a capture, or if nothing can be written.
 pub(crate) fn decode(
-    path: &Path,
+    paths: &[PathBuf],
     settings: &Settings<'_>,
     counts: &mut DecodeCounts,
     out: impl Write,
     err: impl Write,
 ) -> io::Result<()> {
-    let file = capture::open(path)?;
-    let mut decoder = Decoder { settings, out, err, counts, streams: BTreeMap::new() };
-    let ending = capture::read(file, |packet| decoder.packet(packet))?;
-    decoder.finish(ending)
-}
-
-/// The state while a capture is read.
-struct Decoder<'a, O, E> {
-    settings: &'a Settings<'a>,
-    out: O,
-    err: E,
-    counts: &'a mut DecodeCounts,
-    streams: BTreeMap<Flow, Stream>,
-}
-
-impl<O: Write, E: Write> Decoder<'_, O, E> {
-    /// Handles the next packet of the file.
-    fn packet(&mut self, packet: Captured<'_>) -> io::Result<()> {
-        self.counts.packets += 1;
-        let framing = self.settings.framing;
-        match packet.payload {
-            Ok(Payload::Datagram { bytes, .. }) if framing.is_none_or(|f| f == Framing::Udp) => {
-                self.frames(Frames::new(Framing::Udp, bytes, None)).map(drop)
-            }
-            Ok(Payload::Segment { source, destination, sequence, syn, bytes })
-                if framing != Some(Framing::Udp) =>
-            {
-                self.segment((source, destination), sequence, syn, bytes)
-            }
-            Ok(_) => Ok(()),
-            Err(what) => self.error(&what),
-        }
-    }
-
-    /// Handles a TCP segment: prints the complete frames of its stream and keeps the rest.
-    fn segment(&mut self, flow: Flow, at: u32, is_syn: bool, bytes: &[u8]) -> io::Result<()> {
-        let mut stream = self.streams.remove(&flow).unwrap_or_default();
-        if let Some(missing) = stream.push(at, is_syn, bytes) {
-            self.error(&format!("{missing} bytes of the stream missing before this packet"))?;
-        }
-        self.stream(&mut stream)?;
-        self.streams.insert(flow, stream);
-        Ok(())
-    }
-
-    /// Prints the complete frames of a stream.
-    fn stream(&mut self, stream: &mut Stream) -> io::Result<()> {
-        let length = stream.bytes().len();
-        if stream.is_foreign {
-            stream.consume(length);
-            return Ok(());
-        }
-        let recognised = match stream.framing {
-            Some(framing) => DetectedFraming::Messages(framing),
-            None => match (DetectedFraming::of_stream(stream.bytes()), self.settings.framing) {
-                (DetectedFraming::Text, _) => DetectedFraming::Text,
-                (_, Some(framing)) => DetectedFraming::Messages(framing),
-                (recognised, None) => recognised,
-            },
-        };
-        match recognised {
-            DetectedFraming::Messages(framing) => {
-                stream.framing = Some(framing);
-                let frames = Frames::new(framing, stream.bytes(), stream.packet);
-                let (used, packet) = self.frames(frames)?;
-                stream.consume(used);
-                stream.packet = packet;
-            }
-            DetectedFraming::Unclear => {}
-            DetectedFraming::Text => stream.is_foreign = true,
-            DetectedFraming::Foreign => {
-                stream.is_foreign = true;
-                self.error("unknown framing; try --framing")?;
-            }
-        }
-        if stream.is_foreign {
-            stream.consume(length);
-        }
-        Ok(())
-    }
-
-    /// Prints every frame; returns the bytes consumed and the packet of the last frame.
-    fn frames(&mut self, mut frames: Frames<'_>) -> io::Result<(usize, Option<(u32, u64)>)> {
-        while let Some(frame) = frames.next() {
-            match frame {
-                Ok(frame) => self.frame(&frame)?,
-                Err(what) => self.error(&what)?,
-            }
-        }
-        Ok((frames.used(), frames.packet()))
-    }
-
-    fn frame(&mut self, frame: &Frame<'_>) -> io::Result<()> {
-        let Settings { codecs, format, .. } = self.settings;
-        match message_line::line(frame.message, frame.packet, codecs, *format) {
-            Ok(MessageLine { text, is_known, .. }) => {
-                let DecodeCounts { messages, unknown, .. } = self.counts;
-                *(if is_known { messages } else { unknown }) += 1;
-                writeln!(self.out, "{text}")
-            }
-            Err(what) => self.error(&what),
-        }
-    }
-
-    /// Reports an error in the last packet.
-    fn error(&mut self, what: &str) -> io::Result<()> {
-        self.counts.errors += 1;
-        writeln!(self.err, "hairpin: packet {}: {what}", self.counts.packets)
-    }
-
-    /// Prints the counts; `ending` is the error if the file ends within a packet.
-    fn finish(mut self, ending: Option<String>) -> io::Result<()> {
-        let mut left = 0;
-        for mut stream in std::mem::take(&mut self.streams).into_values() {
-            while let Some(missing) = stream.give_up() {
-                self.error(&format!("{missing} bytes of a stream missing"))?;
-                self.stream(&mut stream)?;
-            }
-            left += stream.bytes().len();
-        }
-        if left > 0 {
-            writeln!(self.err, "hairpin: note: the capture ends {left} bytes into a frame")?;
-        }
-        if let Some(what) = ending {
-            self.error(&what)?;
-        }
-        self.counts.write(self.settings.format, &mut self.out)?;
-        self.out.flush()
+    let file = capture::open_all(paths)?;
+    let mut decoder = Decoder::new(settings, counts, out, err);
+    match capture::read(file, |packet| decoder.packet(packet)) {
+        Ok(ending) => decoder.finish(ending),
+        Err(error) => decoder.abort(error),
     }
 }
 

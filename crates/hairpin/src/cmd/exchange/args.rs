@@ -63,12 +63,13 @@ pub(crate) struct ExchangeArgs {
     #[arg(long, value_name = "FILE")]
     order_out: Option<PathBuf>,
 
-    /// Publish the market data of a capture to its groups instead; `-` for standard input
-    #[arg(long, value_name = "FILE",
+    /// Publish the market data of a capture to its groups instead, `-` for standard input; several
+    /// are read in the order of their packets' times
+    #[arg(long, value_name = "FILE", num_args = 1..,
           conflicts_with_all = ["feed", "groups", "gateway", "order_out", "traders",
                                 "interval_us", "samples", "rounds", "wait", "seed",
                                 "secret_key_file", "record", "json", "report"])]
-    pub(crate) publish: Option<PathBuf>,
+    pub(crate) publish: Vec<PathBuf>,
 
     /// Speed of the capture's publication: 1 as recorded, `max` as fast as possible
     #[arg(long, value_name = "TIMES", default_value = "1", requires = "publish")]

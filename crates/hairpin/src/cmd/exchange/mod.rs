@@ -48,8 +48,8 @@ const ROWS_MAX: usize = 4_096;
 /// cannot be written.
 pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     arguments.check()?;
-    if let Some(path) = &arguments.publish {
-        return publish_capture::run(arguments, path);
+    if !arguments.publish.is_empty() {
+        return publish_capture::run(arguments, &arguments.publish);
     }
     arguments.output.check()?;
     let clock = Clock::new();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
@@ -26,21 +26,21 @@ const TTL: u8 = 1;
 /// ENOBUFS of Linux, for which std has no error kind: the interface's queue is full.
 const NO_BUFFER_SPACE: i32 = 105;
 
-/// Plays the capture at `path` once.
+/// Plays the captures at `paths` once.
 ///
 /// Every datagram to an IPv4 multicast group is sent from the interface to its own group and port,
 /// byte for byte, with its recorded SendingTime. Other packets are skipped.
 ///
 /// # Errors
 /// No such interface; a file that cannot be read or is not a capture; those of the network.
-pub(super) fn run(arguments: &ExchangeArgs, path: &Path) -> Result<ExitCode> {
+pub(super) fn run(arguments: &ExchangeArgs, paths: &[PathBuf]) -> Result<ExitCode> {
     let interface = interface_address(&arguments.interface)?;
-    let named = || path.display().to_string();
+    let named = || capture::name_of(paths);
     if arguments.wants_config() {
-        let groups = hairpin_feed_handler::CaptureGroups::detect(capture::open(path)?);
+        let groups = hairpin_feed_handler::CaptureGroups::detect(capture::open_all(paths)?);
         arguments.write_detected(&groups.with_context(named)?, interface)?;
     }
-    let input = capture::open(path).with_context(named)?;
+    let input = capture::open_all(paths).with_context(named)?;
     let reader = CaptureReader::new(input).map_err(|error| anyhow!(error)).with_context(named)?;
     let signals = Signals::take()?;
     let mut publication = Publication {
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &ExchangeArgs, path: &Path) -> Result<ExitCode> {
     let outcome = publication.play(Replay::new(reader, speed), &|| signals.stop_requested())?;
     output::print(&publication.counts.to_string())?;
     if let Some(what) = &outcome {
-        let _ = writeln!(io::stderr(), "hairpin: {}: {what}", path.display());
+        let _ = writeln!(io::stderr(), "hairpin: {}: {what}", named());
     }
     let is_whole = outcome.is_none() && publication.counts.lost == 0;
     let status = if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE };

@@ -25,16 +25,17 @@ const SOURCES: [&str; 3] = ["pcap", "interface", "interface_a"];
 
 /// Run the feed handler on a live channel or a capture: print messages, books and statistics
 ///
-/// Live: --config, --channel and --interface, or --interface-a and -b. On a capture (pcap or
-/// pcapng): --pcap. Exit status: 0 if every packet was understood, 1 after any error, 2 for wrong
+/// Live: --config, --channel and --interface, or --interface-a and -b. On captures (pcap or
+/// pcapng, also compressed with gzip or zstd): --pcap. Exit status: 0 if every packet was understood, 1 after any error, 2 for wrong
 /// arguments, 130 when interrupted.
 #[derive(clap::Args, Debug, Clone)]
 #[command(group = ArgGroup::new("source").args(SOURCES).required(true))]
 #[command(group = ArgGroup::new("live").args(["interface", "interface_a"]))]
 pub(crate) struct FeedArgs {
-    /// Capture of one market data channel, `-` for standard input
-    #[arg(long, value_name = "FILE")]
-    pub(super) pcap: Option<PathBuf>,
+    /// Capture of one market data channel, `-` for standard input; several are read in the order of
+    /// their packets' times
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(super) pcap: Vec<PathBuf>,
 
     /// Interface on which to receive
     #[arg(long, value_name = "IF", requires = "config")]
@@ -249,7 +250,7 @@ impl FeedArgs {
     /// # Errors
     /// One line.
     pub(super) fn check(&self) -> Result<()> {
-        if self.pcap.is_some() && self.transport.bypasses_kernel() {
+        if !self.pcap.is_empty() && self.transport.bypasses_kernel() {
             usage_error!("a capture needs no network: --transport is for --interface");
         }
         if self.interface_a.is_some() && self.transport.bypasses_kernel() {

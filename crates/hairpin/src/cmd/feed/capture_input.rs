@@ -1,36 +1,68 @@
 //! The capture to read, and its groups if no configuration file names them.
 
-use std::io::{self, Cursor, Read};
-use std::path::Path;
+use std::io::{self, Cursor, Read, Write};
+use std::path::{Path, PathBuf};
 
 use hairpin_feed_handler::CaptureGroups;
 
-use crate::cmd::decode::capture;
+use crate::cmd::decode::capture::{self, Captured};
+use crate::cmd::decode::error_lines::ErrorLines;
+use crate::cmd::decode::other_traffic::OtherTraffic;
 
 /// The part of a pipe that is read, before anything is printed, to detect its groups: seconds of a
 /// busy channel, enough to see all its feeds.
 const LOOKED_AT: u64 = 32 << 20;
 
-/// Opens a capture at its beginning. Groups that are not given are detected: a file is read to its
-/// end once before; for a pipe, the beginning is buffered.
+/// Opens captures at their beginning. Groups that are not given are detected: a file is read to its
+/// end once before; for a pipe, the beginning is buffered. If there are none, `err` receives what was
+/// not decoded.
 ///
 /// # Errors
 /// If it cannot be read or is not a capture, or if it does not contain exactly one channel.
 pub(super) fn open(
-    path: &Path,
+    paths: &[PathBuf],
     groups: Option<CaptureGroups>,
-) -> io::Result<(CaptureGroups, Box<dyn Read>)> {
-    let mut input = capture::open(path)?;
+    err: &mut impl Write,
+) -> io::Result<(CaptureGroups, Box<dyn Read + Send>)> {
+    let mut input = capture::open_all(paths)?;
     if let Some(groups) = groups {
         return Ok((groups, input));
     }
-    if !is_pipe(path)? {
-        return Ok((CaptureGroups::detect(input)?, capture::open(path)?));
+    let are_pipes = paths.iter().map(|path| is_pipe(path)).collect::<io::Result<Vec<_>>>()?;
+    if !are_pipes.contains(&true) {
+        let groups = CaptureGroups::detect(input);
+        if groups.is_err() {
+            write_undecoded(capture::open_all(paths)?, err)?;
+        }
+        return Ok((groups?, capture::open_all(paths)?));
     }
     let mut first = Vec::new();
     (&mut input).take(LOOKED_AT).read_to_end(&mut first)?;
-    let groups = CaptureGroups::detect(&first[..])?;
-    Ok((groups, Box::new(Cursor::new(first).chain(input))))
+    let groups = CaptureGroups::detect(&first[..]);
+    if groups.is_err() {
+        write_undecoded(&first[..], err)?;
+    }
+    Ok((groups?, Box::new(Cursor::new(first).chain(input))))
+}
+
+/// Writes one line for each kind of packets that cannot be decoded.
+fn write_undecoded(input: impl Read, err: &mut impl Write) -> io::Result<()> {
+    let (mut others, mut errors) = (OtherTraffic::default(), ErrorLines::default());
+    let mut packets = 0;
+    let read = capture::read(input, |Captured { payload, protocol, .. }| {
+        packets += 1;
+        protocol.into_iter().for_each(|protocol| others.count_protocol(protocol));
+        if let Err(what) = payload {
+            errors.record(packets, &what);
+        }
+        Ok(())
+    });
+    // Its error is the one of the detection.
+    if read.is_ok() {
+        errors.write("", err)?;
+        others.write(err)?;
+    }
+    Ok(())
 }
 
 /// Returns `true` if it can be read only once.

@@ -43,6 +43,21 @@ impl<O: Write, E: Write> CaptureReplay<'_, O, E> {
         speed: Speed,
         stop_requested: &dyn Fn() -> bool,
     ) -> io::Result<()> {
+        match self.replay(input, speed, stop_requested) {
+            Ok(()) => self.printer.finish(&self.channel, &self.traffic),
+            Err(error) => {
+                self.printer.write_errors()?;
+                Err(error)
+            }
+        }
+    }
+
+    fn replay(
+        &mut self,
+        input: impl Read,
+        speed: Speed,
+        stop_requested: &dyn Fn() -> bool,
+    ) -> io::Result<()> {
         let mut replay = hairpin_endpoint::capture::Replay::new(CaptureReader::new(input)?, speed);
         let is_paced = speed != Speed::FlatOut;
         let mut frames = 0_u64;
@@ -76,7 +91,7 @@ impl<O: Write, E: Write> CaptureReplay<'_, O, E> {
             }
         }
         self.figures.update(self.printer.counts, &self.channel);
-        self.printer.finish(&self.channel, &self.traffic)
+        Ok(())
     }
 
     /// Returns `true` if the capture has no packet of the channel, and no error explains it.
@@ -87,7 +102,7 @@ impl<O: Write, E: Write> CaptureReplay<'_, O, E> {
     /// Handles the next packet of the file.
     fn frame(&mut self, at: Now, frame: &Frame<'_>) -> io::Result<()> {
         self.printer.counts.packets += 1;
-        let Captured { time, payload } = self.links.captured(frame);
+        let Captured { time, payload, protocol } = self.links.captured(frame);
         match payload {
             Ok(Payload::Datagram { destination, bytes, .. }) => {
                 if let Some((feed, side)) = self.groups.find(destination) {
@@ -98,7 +113,10 @@ impl<O: Write, E: Write> CaptureReplay<'_, O, E> {
                     while self.channel.poll_action().is_some() {}
                 }
             }
-            Ok(_) => {}
+            Ok(_) => {
+                let others = &mut self.printer.others;
+                protocol.into_iter().for_each(|protocol| others.count_protocol(protocol));
+            }
             Err(what) => self.printer.error(&what),
         }
         self.figures.update_if_due(self.printer.counts, &self.channel);

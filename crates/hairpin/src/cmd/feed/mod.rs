@@ -33,7 +33,7 @@ mod statistics;
 mod throughput;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -47,7 +47,7 @@ use hairpin_time::Duration;
 
 pub(crate) use args::FeedArgs;
 
-use crate::cmd::decode::capture::Links;
+use crate::cmd::decode::capture::{self, Links};
 use crate::cmd::decode::codecs::{Codecs, SchemaFile};
 use crate::cmd::decode::{DecodeCounts, Format};
 use crate::harness::signals::Signals;
@@ -87,14 +87,14 @@ pub(crate) fn run(arguments: &FeedArgs) -> Result<ExitCode> {
     let (out, err) = (BufWriter::new(io::stdout().lock()), io::stderr().lock());
     let mut counts = DecodeCounts::default();
     let stop_requested = || signals.stop_requested();
-    let status = match &arguments.pcap {
-        Some(path) => {
+    let status = match &arguments.pcap[..] {
+        paths @ [_, ..] => {
             let groups = arguments.groups().map_err(|what| anyhow!(what))?;
-            let source = (path.as_path(), arguments.speed, arguments.duration);
+            let source = (paths, arguments.speed, arguments.duration);
             let outcome = feed(source, groups, options, &mut counts, (out, err), &stop_requested);
-            counts.status(outcome, path)
+            counts.status(outcome, &capture::name_of(paths))
         }
-        None => {
+        [] => {
             live(arguments, options, &mut counts, (out, err), &stop_requested)?;
             if counts.errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
         }
@@ -116,23 +116,23 @@ struct PrintOptions<'a> {
     watch: bool,
 }
 
-/// Prints the capture at `path`, until it ends or `stop_requested` returns `true`.
+/// Prints the captures at `paths`, until it ends or `stop_requested` returns `true`.
 ///
 /// # Errors
 /// If the file cannot be read or is not a capture, if it does not contain exactly one channel, or
 /// if nothing can be written.
 fn feed(
-    (path, speed, duration): (&Path, Speed, Option<Duration>),
+    (paths, speed, duration): (&[PathBuf], Speed, Option<Duration>),
     groups: Option<CaptureGroups>,
     options: PrintOptions<'_>,
     counts: &mut DecodeCounts,
-    (out, err): (impl Write, impl Write),
+    (out, mut err): (impl Write, impl Write),
     stop_requested: &dyn Fn() -> bool,
 ) -> io::Result<()> {
-    let (groups, input) = capture_input::open(path, groups)?;
+    let (groups, input) = capture_input::open(paths, groups, &mut err)?;
     let settings = groups.settings(options.orders);
     let channel = Channel::new_with_filter(settings, options.filter.clone());
-    let title = format!("feed --pcap {}", path.display());
+    let title = format!("feed --pcap {}", capture::name_of(paths));
     let clock = Clock::from_kernel();
     let replay = CaptureReplay {
         figures: ChannelCounters::new(&title, &channel),

@@ -17,7 +17,9 @@ use super::callback_lines::{self, Record};
 use super::message_filter::MessageFilter;
 use super::statistics::{Statistics, Traffic};
 use super::throughput::Throughput;
+use crate::cmd::decode::error_lines::ErrorLines;
 use crate::cmd::decode::message_line::{self, MessageLine};
+use crate::cmd::decode::other_traffic::OtherTraffic;
 use crate::cmd::decode::{DecodeCounts, Format};
 
 /// A listener that prints and counts, or displays on the terminal.
@@ -38,6 +40,11 @@ pub(super) struct Printer<'a, O, E> {
     outcome: io::Result<()>,
     /// Errors belong to no packet of a file.
     is_of_network: bool,
+    errors: ErrorLines,
+    /// Packets of a file that are neither UDP nor TCP.
+    pub(super) others: OtherTraffic,
+    /// Messages of templates that version 9 of the schema removed, and the first one's id.
+    removed: (u64, u16),
     statistics: Option<Statistics>,
     /// With statistics: the totals for the last lines.
     throughput: Option<Throughput>,
@@ -69,6 +76,9 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
             unstated: 0,
             outcome: Ok(()),
             is_of_network: false,
+            errors: ErrorLines::default(),
+            others: OtherTraffic::default(),
+            removed: (0, 0),
             statistics: options.statistics.map(Statistics::new),
             throughput: options.statistics.map(|_| Throughput::begin()),
             watch,
@@ -132,15 +142,35 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
     /// Reports an error in the last packet of the file.
     pub(super) fn error(&mut self, what: &str) {
         self.counts.errors += 1;
-        if self.watch.is_some() {
-            // It would overwrite the display; it is counted.
-            return;
+        let is_first = self.errors.record(self.counts.packets, what);
+        // It would overwrite the display.
+        if self.is_of_network && is_first && self.watch.is_none() {
+            let written = writeln!(self.err, "hairpin: {what}");
+            self.record_outcome(written);
         }
-        let written = match self.is_of_network {
-            true => writeln!(self.err, "hairpin: {what}"),
-            false => writeln!(self.err, "hairpin: packet {}: {what}", self.counts.packets),
-        };
-        self.record_outcome(written);
+    }
+
+    /// Writes the errors of a file, one line for each kind, and what was not decoded. Of a network,
+    /// the kinds that were repeated.
+    pub(super) fn write_errors(&mut self) -> io::Result<()> {
+        // The terminal is restored before anything is printed on it.
+        let is_reported = self.is_of_network && self.watch.take().is_none();
+        self.watch = None;
+        match is_reported {
+            true => self.errors.write_repeated(&mut self.err)?,
+            false => self.errors.write("", &mut self.err)?,
+        }
+        self.others.write(&mut self.err)?;
+        let (count, template) = std::mem::take(&mut self.removed);
+        if count > 0 {
+            self.counts.errors += 1;
+            writeln!(
+                self.err,
+                "hairpin: {count} messages not processed: version 9 of the schema removed their \
+                 templates, such as {template}; `decode --schema` prints them"
+            )?;
+        }
+        Ok(())
     }
 
     /// Prints the last lines.
@@ -150,8 +180,7 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         if let Some(lines) = throughput.map(|it| it.lines(traffic, self.options.format)) {
             writeln!(self.out, "{lines}")?;
         }
-        // The terminal is restored before anything is printed on it.
-        self.watch = None;
+        self.write_errors()?;
         let instruments = channel.instruments();
         let in_sync = |index: &InstrumentIndex| instruments.book(*index).is_in_sync();
         let (count, in_sync) = (instruments.len(), instruments.iter().filter(in_sync).count());
@@ -239,12 +268,23 @@ fn values(level: Option<Level>) -> [Value<'static>; 3] {
     [price.into(), quantity.into(), orders]
 }
 
+/// Returns `true` for the templates of schema versions before 9 that later ones lack: books, trades,
+/// statistics, limits, snapshots and definitions.
+#[inline]
+fn is_removed(template: u16) -> bool {
+    matches!(template, 27 | 29 | 32..=36 | 38 | 41..=44)
+}
+
 impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     fn on_message(&mut self, packet: &Packet, message: &Message<'_>) {
         self.packet = (packet.sequence, packet.sending_time.as_nanos());
         let PrintOptions { codecs, format, messages, .. } = self.options;
         if let Some(throughput) = &mut self.throughput {
             throughput.count(message);
+        }
+        if is_removed(message.header.template_id) {
+            let (count, first) = self.removed;
+            self.removed = (count + 1, if count == 0 { message.header.template_id } else { first });
         }
         if !messages {
             self.is_malformed = false;

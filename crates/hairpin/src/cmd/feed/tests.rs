@@ -91,7 +91,8 @@ fn feed_bytes(bytes: &[u8], books: bool) -> io::Result<(String, String, DecodeCo
     let (codecs, filter) = (Codecs::default(), Filter::default());
     let options = options(&codecs, &filter, books);
     let (mut counts, mut out, mut err) = (DecodeCounts::default(), Vec::new(), Vec::new());
-    let source = (file.path(), Speed::FlatOut, None);
+    let paths = [file.path().to_owned()];
+    let source = (&paths[..], Speed::FlatOut, None);
     feed(source, None, options, &mut counts, (&mut out, &mut err), &|| false)?;
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ok((text(out), text(err), counts))
