@@ -1,8 +1,8 @@
 //! Captures as columns.
 
 use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use hairpin::Changes;
@@ -11,15 +11,15 @@ use hairpin::feed_handler::{
     MDUpdateAction, OrderBooks, Packet, Trade,
 };
 use hairpin::time::{Instant, Now, Utc};
-use hairpin_endpoint::capture::{CaptureReader as Frames, Payload, Replay, Speed, Step};
+use hairpin_endpoint::capture::{
+    CaptureInput, CaptureReader as Frames, MergedCaptures, Payload, Replay, Speed, Step,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::columns::{Column, Letter, Mbp1, Mbp1Row, Table, Trades, TradesRow};
 use crate::errors::error;
 
-/// The size of a read of the file.
-const BUFFER_BYTES: usize = 1 << 18;
 /// The frames between two checks for Python's signals.
 const FRAMES_PER_CHECK: usize = 1 << 16;
 /// DBN's values of undefined prices and times.
@@ -187,9 +187,35 @@ impl Listener for Rows {
     }
 }
 
+/// Opens a capture, or several as one in the order of their packets' times.
+fn open(paths: &[PathBuf]) -> io::Result<Box<dyn Read + Send>> {
+    match paths {
+        [path] => Ok(Box::new(File::open(path)?)),
+        _ => {
+            let inputs = paths.iter().cloned().map(CaptureInput::File);
+            Ok(Box::new(MergedCaptures::new(inputs)?))
+        }
+    }
+}
+
+/// Returns the name of captures for messages.
+fn name_of(paths: &[PathBuf]) -> String {
+    match paths {
+        [path] => path.display().to_string(),
+        _ => format!("{} captures", paths.len()),
+    }
+}
+
+/// A path, or several.
+#[derive(FromPyObject)]
+enum Paths {
+    One(PathBuf),
+    Several(Vec<PathBuf>),
+}
+
 /// A capture that is being read.
 struct Reading {
-    replay: Replay<BufReader<File>>,
+    replay: Replay<Box<dyn Read + Send>>,
     channel: Channel,
     groups: CaptureGroups,
     rows: Rows,
@@ -199,13 +225,9 @@ struct Reading {
 }
 
 impl Reading {
-    fn open(path: &Path, rows: Rows) -> Result<Self, String> {
-        let open = || {
-            let file = File::open(path);
-            let file = file.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-            Ok::<_, String>(BufReader::with_capacity(BUFFER_BYTES, file))
-        };
-        let named = |error: String| format!("cannot read {}: {error}", path.display());
+    fn open(paths: &[PathBuf], rows: Rows) -> Result<Self, String> {
+        let named = |error: String| format!("cannot read {}: {error}", name_of(paths));
+        let open = || open(paths).map_err(|error| named(error.to_string()));
         let groups = CaptureGroups::detect(open()?).map_err(|error| named(error.to_string()))?;
         let frames = Frames::new(open()?).map_err(|error| named(error.to_string()))?;
         Ok(Self {
@@ -258,17 +280,24 @@ fn without_utc(now: Now) -> Now {
 #[pyclass(frozen, module = "hairpin._native")]
 pub(crate) struct CaptureReader {
     reading: Mutex<Reading>,
-    path: PathBuf,
+    name: String,
 }
 
 #[pymethods]
 impl CaptureReader {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf, schema: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, path: Paths, schema: &str) -> PyResult<Self> {
         let rows = Rows::new(schema)?;
-        let reading = py.detach(|| Reading::open(&path, rows));
+        let paths = match path {
+            Paths::One(path) => vec![path],
+            Paths::Several(paths) if paths.is_empty() => {
+                return Err(PyValueError::new_err("there is no path"));
+            }
+            Paths::Several(paths) => paths,
+        };
+        let reading = py.detach(|| Reading::open(&paths, rows));
         let reading = reading.map_err(|cause| error(py, &cause))?;
-        Ok(Self { reading: Mutex::new(reading), path })
+        Ok(Self { reading: Mutex::new(reading), name: name_of(&paths) })
     }
 
     /// Returns the columns of the next rows; fewer at the end, and `None` after it.
@@ -292,7 +321,7 @@ impl CaptureReader {
                 let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
                 let failure = reading.failure.take();
                 return failure.map_or(Ok(None), |cause| {
-                    let text = format!("cannot read {}: {cause}", self.path.display());
+                    let text = format!("cannot read {}: {cause}", self.name);
                     Err(error(py, &text))
                 });
             }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ._native import CaptureReader
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from ._native import Column
+
+    _Path = str | PathLike[str]
+    _Paths = _Path | Sequence[_Path]
 
 try:
     import numpy
@@ -68,17 +71,18 @@ class Columns(Mapping[str, Any]):
 
 @overload
 def read(
-    path: str | PathLike[str], schema: Literal["mbp-1", "trades"], *, rows: None = None
+    path: _Paths, schema: Literal["mbp-1", "trades"], *, rows: None = None
 ) -> Columns: ...
 @overload
 def read(
-    path: str | PathLike[str], schema: Literal["mbp-1", "trades"], *, rows: int
+    path: _Paths, schema: Literal["mbp-1", "trades"], *, rows: int
 ) -> Iterator[Columns]: ...
 def read(
-    path: str | PathLike[str], schema: str, *, rows: int | None = None
+    path: _Paths, schema: str, *, rows: int | None = None
 ) -> Columns | Iterator[Columns]:
     """Reads a capture of one channel: `mbp-1` or `trades`.
 
+    Several paths are read as one capture, in the order of their packets' times.
     Returns the columns, or with `rows` an iterator of parts with so many rows.
     """
     if rows is not None and rows < 1:
