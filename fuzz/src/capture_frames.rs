@@ -16,7 +16,8 @@ use std::io::{self, Read};
 use std::net::SocketAddr;
 
 use hairpin_endpoint::capture::{
-    CaptureClock, CaptureFormat, CaptureReader, CaptureWriter, Datagrams, Replay, Speed, Step,
+    CaptureClock, CaptureFormat, CaptureReader, CaptureWriter, Datagrams, Payload, Replay, Speed,
+    Step,
 };
 use hairpin_time::{Instant, Utc};
 
@@ -59,7 +60,8 @@ fn frames(input: impl Read) -> Option<Frames> {
     loop {
         match reader.next_frame() {
             Ok(Some(frame)) => {
-                let _ = frame.payload();
+                let payload = frame.payload();
+                assert!(!matches!(payload, Ok(Payload::Other)) || frame.protocol().is_some());
                 let time = frame.time.map(|time| time.utc.as_nanos());
                 frames.push((time, frame.interface, frame.length, frame.bytes.to_vec()));
             }

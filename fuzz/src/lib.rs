@@ -87,6 +87,7 @@ mod session;
 
 pub mod capture;
 pub mod capture_frames;
+pub mod capture_tunnels;
 pub mod codec_ilink3;
 pub mod codec_mdp3;
 pub mod definition_cache;
@@ -156,6 +157,7 @@ targets! {
     report_page
     capture
     capture_frames
+    capture_tunnels
     gateway_bytes
     gateway_frames
     publisher
