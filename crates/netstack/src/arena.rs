@@ -20,7 +20,7 @@ use crate::socket::{BOUND, CONNECTED, Socket};
 use crate::table::Table;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"hairpinN");
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The limit of each count: more than needed, and small enough that lengths cannot overflow.
 const MAX_COUNT: u32 = 1 << 20;
@@ -233,7 +233,7 @@ mod tests {
         let mut memory = [0_u64; 512];
         let mut engine = Engine::create(memory.as_mut_bytes(), &SETTINGS).unwrap();
         let mac = MacAddress([2, 0, 0, 0, 0, 1]);
-        let settings = DeviceSettings { mac, mtu: 1_500, trusts_checksums: false, vlan: None };
+        let settings = DeviceSettings { mac, mtu: 1_500, vlan: None };
         let device = engine.add_device(&settings).unwrap();
         engine.add_address(device, HOST, None).unwrap();
         let options = SocketOptions { reuse_address: true, ..SocketOptions::default() };

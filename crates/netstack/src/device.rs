@@ -17,9 +17,6 @@ pub struct DeviceSettings {
     pub mac: MacAddress,
     /// The MTU: the longest IP packet in bytes, header included.
     pub mtu: u16,
-    /// Skips checksum validation of received frames: a veth's peer leaves checksums incomplete, and
-    /// some cards validate them.
-    pub trusts_checksums: bool,
     /// The parent device and the VLAN identifier (1 to 4094), for a VLAN device.
     pub vlan: Option<(DeviceId, u16)>,
 }
@@ -42,6 +39,8 @@ pub struct DeviceCounters {
     pub wrong_checksum: u64,
     /// Frames dropped because no group member accepts their source.
     pub unwanted: u64,
+    /// Frames dropped because no wire may carry their source or destination address.
+    pub martian: u64,
     /// Frames sent.
     pub sent: u64,
 }
@@ -55,7 +54,8 @@ pub(crate) struct Device {
     pub(crate) mtu: u16,
     /// 1 if the entry is in use.
     pub(crate) is_used: u8,
-    pub(crate) trusts_checksums: u8,
+    /// 1 after a frame with a partial checksum: the fast path then compares that first.
+    pub(crate) has_partial: u8,
     /// The VLAN identifier; 0 if the device is not a VLAN.
     pub(crate) vlan: u16,
     pub(crate) padding: u16,
@@ -71,7 +71,7 @@ impl Device {
             mac: pack_mac(settings.mac),
             mtu: settings.mtu,
             is_used: 1,
-            trusts_checksums: settings.trusts_checksums.into(),
+            has_partial: 0,
             vlan,
             padding: 0,
             parent,
@@ -86,7 +86,6 @@ impl Device {
         DeviceSettings {
             mac: self.mac(),
             mtu: self.mtu,
-            trusts_checksums: self.trusts_checksums != 0,
             vlan: (self.vlan != 0).then_some((DeviceId(self.parent), self.vlan)),
         }
     }
@@ -156,9 +155,7 @@ impl Engine<'_> {
             return Err(Error::HasVlans);
         }
         self.end_memberships(|member| member.key.padding == id.0)?;
-        for own in self.parts.addresses.iter_mut().filter(|own| own.device == id.0) {
-            own.is_used = 0;
-        }
+        self.retain_addresses(|own| own.device != id.0);
         self.parts.devices[id.0 as usize].is_used = 0;
         self.parts.flows.invalidate();
         Ok(())
@@ -211,18 +208,41 @@ impl Engine<'_> {
 
     /// Removes a local address, if present.
     pub fn remove_address(&mut self, device: DeviceId, address: Address) {
-        for own in self.parts.addresses.iter_mut() {
-            if (own.device, own.address) == (device.0, address) {
-                own.is_used = 0;
+        self.retain_addresses(|own| (own.device, own.address) != (device.0, address));
+        self.parts.flows.invalidate();
+    }
+
+    /// Removes addresses. Those in use stay in front of the unused entries.
+    fn retain_addresses(&mut self, is_kept: impl Fn(&LocalAddress) -> bool) {
+        let addresses = &mut *self.parts.addresses;
+        let mut kept = 0;
+        for at in 0..addresses.len() {
+            let own = addresses[at];
+            addresses[at].is_used = 0;
+            if own.is_used == 1 && is_kept(&own) {
+                addresses[kept] = own;
+                kept += 1;
             }
         }
+    }
+
+    /// Returns the local addresses of all devices, which precede the unused entries.
+    #[inline]
+    pub(crate) fn local_addresses(&self) -> impl Iterator<Item = &LocalAddress> {
+        self.parts.addresses.iter().take_while(|own| own.is_used == 1)
+    }
+
+    /// Forgets all known flows, after an answer of [`Listener::accepts_source`] may have changed.
+    ///
+    /// [`Listener::accepts_source`]: crate::Listener::accepts_source
+    pub fn forget_flows(&mut self) {
         self.parts.flows.invalidate();
     }
 
     /// Returns the local addresses of a device.
     pub fn addresses(&self, device: DeviceId) -> impl Iterator<Item = Address> {
-        let all = self.parts.addresses.iter();
-        all.filter(move |own| (own.is_used, own.device) == (1, device.0)).map(|own| own.address)
+        let all = self.local_addresses();
+        all.filter(move |own| own.device == device.0).map(|own| own.address)
     }
 
     #[inline]

@@ -11,7 +11,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use crate::device::pack_mac;
 use crate::flow::FlowKey;
 use crate::index::NONE;
-use crate::{Datagram, DeviceId, Engine, Listener, PathError, Payload, SocketId, Verdict};
+use crate::{Address, Datagram, DeviceId, Engine, Listener, PathError, Payload, SocketId, Verdict};
 
 impl Engine<'_> {
     /// Delivers a plain frame of a cached flow to its one socket and counts it as
@@ -65,8 +65,8 @@ impl Engine<'_> {
         }
         let payload = usize::from(headers.udp().length()).checked_sub(UdpHeader::SIZE)?;
         let payload = rest.get(..payload)?;
-        let valid = device.trusts_checksums != 0 || headers.are_checksums_valid(payload);
-        valid.then_some((headers, payload))
+        let has_partial = device.has_partial != 0;
+        headers.are_checksums_valid(has_partial, payload).then_some((headers, payload))
     }
 
     /// Caches the flow of a frame that one socket has received, if the frame is plain.
@@ -96,6 +96,10 @@ impl<L: Listener> Listener for RecipientRecorder<'_, L> {
         self.listener.on_datagram(now, socket, datagram);
     }
 
+    fn accepts_source(&mut self, source: Address, destination: Address) -> bool {
+        self.listener.accepts_source(source, destination)
+    }
+
     fn on_path_error(&mut self, now: Now, socket: SocketId, error: &PathError) {
         self.listener.on_path_error(now, socket, error);
     }
@@ -111,7 +115,9 @@ pub(crate) trait Headers: FromBytes + KnownLayout + Immutable + Unaligned {
     /// or fragmentation.
     fn is_fast_path(&self) -> bool;
 
-    fn are_checksums_valid(&self, payload: &[u8]) -> bool;
+    /// Returns `true` if the checksums are valid or, with `has_partial`, the UDP checksum is the
+    /// partial sum. Otherwise the general path accepts a partial sum.
+    fn are_checksums_valid(&self, has_partial: bool, payload: &[u8]) -> bool;
 
     fn flow_key(&self, device: u32) -> FlowKey;
 }
@@ -147,13 +153,16 @@ impl Headers for Ipv4UdpHeaders {
     }
 
     #[inline(always)]
-    fn are_checksums_valid(&self, payload: &[u8]) -> bool {
+    fn are_checksums_valid(&self, has_partial: bool, payload: &[u8]) -> bool {
         let Self { ip, udp, .. } = self;
         let pseudo = || {
             let rest = Sum::ZERO.word(u16::from(Protocol::UDP.0)).word(udp.length());
             rest.bytes(&ip.addresses())
         };
-        ip.sum().is_valid() && (udp.checksum() == 0 || udp.is_checksum_valid(pseudo(), payload))
+        ip.sum().is_valid()
+            && (udp.checksum() == 0
+                || has_partial && pseudo().is_partial(udp.checksum())
+                || udp.is_checksum_valid(pseudo(), payload))
     }
 
     #[inline]
@@ -191,11 +200,11 @@ impl Headers for Ipv6UdpHeaders {
     }
 
     #[inline(always)]
-    fn are_checksums_valid(&self, payload: &[u8]) -> bool {
+    fn are_checksums_valid(&self, has_partial: bool, payload: &[u8]) -> bool {
         let Self { ip, udp, .. } = self;
         let length = u32::from(udp.length());
         let pseudo = Sum::pseudo_ipv6(ip.source(), ip.destination(), Protocol::UDP, length);
-        udp.is_checksum_valid(pseudo, payload)
+        has_partial && pseudo.is_partial(udp.checksum()) || udp.is_checksum_valid(pseudo, payload)
     }
 
     #[inline]

@@ -49,7 +49,7 @@ impl Engine<'_> {
         listener: &mut impl Listener,
     ) -> Result<Verdict, Verdict> {
         let (header, data) = Icmpv4Header::split(body).map_err(|_| MALFORMED)?;
-        if !context.trusts_checksums && !header.is_checksum_valid(data) {
+        if !header.is_checksum_valid(data) {
             return Err(WRONG_CHECKSUM);
         }
         self.notify_ipv4(context.now, header.message(data), listener)
@@ -64,7 +64,7 @@ impl Engine<'_> {
         listener: &mut impl Listener,
     ) -> Result<Verdict, Verdict> {
         let (header, data) = Icmpv6Header::split(body).map_err(|_| MALFORMED)?;
-        if !context.trusts_checksums && !header.is_checksum_valid(pseudo, data) {
+        if !header.is_checksum_valid(pseudo, data) {
             return Err(WRONG_CHECKSUM);
         }
         self.notify_ipv6(context.now, header.message(data), listener)

@@ -8,6 +8,10 @@
 //! to send, from headers prepared once per destination. The engine supports IPv4 and IPv6, unicast,
 //! multicast and broadcast, VLANs, checksums in both directions, and ICMP errors.
 //!
+//! Received frames obey the rules of the kernel's input path. The IP header checksum is verified. A
+//! transport checksum is valid, or it is the partial sum that the kernel of a local sender leaves.
+//! Packets from or to addresses that no wire may carry ([`Dropped::Martian`]) are dropped.
+//!
 //! It is not a full IP stack. Frames that are not UDP, are fragments, have IP options or extension
 //! headers, or match no socket belong to the kernel ([`Verdict::Kernel`]). So do routes, neighbors,
 //! port allocation, group reports and datagrams that need fragmentation. The caller passes what the
@@ -35,7 +39,7 @@
 //! let mut arena = vec![0_u64; settings.arena_size().div_ceil(8)];
 //! let mut engine = Engine::create(zerocopy::IntoBytes::as_mut_bytes(&mut arena[..]), &settings)?;
 //! let mac = MacAddress([2, 0, 0, 0, 0, 1]);
-//! let device = DeviceSettings { mac, mtu: 1_500, trusts_checksums: false, vlan: None };
+//! let device = DeviceSettings { mac, mtu: 1_500, vlan: None };
 //! let device = engine.add_device(&device)?;
 //! let host = Address::from(std::net::Ipv4Addr::new(10, 0, 0, 1));
 //! let socket = engine.open_socket(&SocketOptions::default())?;
@@ -83,6 +87,7 @@
 //! | `engine.rs` | [`Engine`]: open, bind, connect, close |
 //! | `receive.rs` | frames in: parsing, lookup, delivery, device counters |
 //! | `fast_path.rs`, `flow.rs` | the fast path and its flow cache |
+//! | `martian.rs` | the addresses that are dropped |
 //! | `send.rs` | [`PreparedHeader`], frames out |
 //! | `icmp.rs` | ICMP errors for the socket that sent the datagram |
 //! | `membership.rs` | group memberships and source filters |
@@ -107,6 +112,7 @@ mod flow;
 mod icmp;
 mod index;
 mod listener;
+mod martian;
 mod membership;
 mod receive;
 mod send;

@@ -17,6 +17,13 @@ pub trait Listener {
     /// Called for each datagram and socket. Several sockets may receive the same datagram.
     fn on_datagram(&mut self, now: Now, socket: SocketId, datagram: &Datagram<'_>);
 
+    /// Returns `true` if the host accepts packets with this source address. Called for packets of
+    /// unknown flows, after [`Dropped::Martian`]'s own rules. A `false` drops the packet as martian.
+    /// Call [`Engine::forget_flows`](crate::Engine::forget_flows) when an answer changes.
+    fn accepts_source(&mut self, _source: Address, _destination: Address) -> bool {
+        true
+    }
+
     /// Called for an ICMP error about a sent datagram. Any host on the path may have sent it.
     fn on_path_error(&mut self, _now: Now, _socket: SocketId, _error: &PathError) {}
 }
@@ -175,8 +182,15 @@ pub enum Kernel {
 pub enum Dropped {
     /// A length or version is invalid.
     Malformed,
-    /// A checksum is wrong.
+    /// A checksum is wrong: neither valid nor the partial sum.
     Checksum,
+    /// A packet from or to an address that no wire may carry.
+    ///
+    /// The source is loopback, unspecified (all of 0.0.0.0/8), multicast, 255.255.255.255, an
+    /// address of this host, or rejected by [`Listener::accepts_source`]; or the destination is
+    /// loopback or 0.0.0.0/8. Over IPv6 also IPv4-mapped addresses (RFC 4291 §2.5.5.2), and groups
+    /// with a scope that no link has (RFC 4291 §2.7).
+    Martian,
     /// The frame is for a group with a member on that port, but its source is not allowed or is not
     /// the connected peer. It must not go to the kernel: the filter redirects a group only while
     /// the kernel has no members of its own.

@@ -8,6 +8,7 @@ use hairpin_wire::{
 use crate::device::pack_mac;
 use crate::fast_path::RecipientRecorder;
 use crate::index::NONE;
+use crate::martian;
 use crate::membership::Membership;
 use crate::socket::{Key, Socket};
 use crate::table;
@@ -23,7 +24,6 @@ pub(crate) struct FrameContext {
     pub(crate) device: u32,
     /// The offset of the IP packet in the frame.
     pub(crate) packet: usize,
-    pub(crate) trusts_checksums: bool,
 }
 
 impl Engine<'_> {
@@ -63,6 +63,7 @@ impl Engine<'_> {
             Verdict::Kernel(_) => &mut counters.to_kernel,
             Verdict::Dropped(Dropped::Malformed) => &mut counters.malformed,
             Verdict::Dropped(Dropped::Checksum) => &mut counters.wrong_checksum,
+            Verdict::Dropped(Dropped::Martian) => &mut counters.martian,
             Verdict::Dropped(Dropped::Unwanted) => &mut counters.unwanted,
         };
         *counter = counter.wrapping_add(1);
@@ -98,9 +99,8 @@ impl Engine<'_> {
         if pack_mac(destination) != settings.mac && !destination.is_group() {
             return Err(Verdict::Kernel(Kernel::OtherMac));
         }
-        let trusts_checksums = settings.trusts_checksums != 0;
         let at = frame.len() - packet.len();
-        Ok((FrameContext { now, device: number, packet: at, trusts_checksums }, ether_type, packet))
+        Ok((FrameContext { now, device: number, packet: at }, ether_type, packet))
     }
 
     #[cold]
@@ -141,21 +141,21 @@ impl Engine<'_> {
         if ip.is_fragment() {
             return Err(Verdict::Kernel(Kernel::Fragment));
         }
-        if !context.trusts_checksums && !ip.sum().is_valid() {
+        if !ip.sum().is_valid() {
             return Err(WRONG_CHECKSUM);
         }
+        let is_martian = martian::is_ipv4(ip.source(), ip.destination());
+        self.check_source(is_martian, ip.source().into(), ip.destination().into(), listener)?;
         match ip.protocol() {
             Protocol::UDP => {}
             Protocol::ICMPV4 => return self.handle_icmpv4_body(context, body, listener),
             _ => return Err(Verdict::Kernel(Kernel::OtherProtocol)),
         }
         let (udp, payload) = UdpHeader::parse(body).map_err(|_| MALFORMED)?;
-        if !context.trusts_checksums && udp.checksum() != 0 {
+        if udp.checksum() != 0 {
             let (source, destination) = (ip.source(), ip.destination());
             let sum = Sum::pseudo_ipv4(source, destination, Protocol::UDP, udp.length());
-            if !udp.is_checksum_valid(sum, payload) {
-                return Err(WRONG_CHECKSUM);
-            }
+            self.check_udp(context.device, udp, sum, payload)?;
         }
         let datagram = Datagram {
             device: DeviceId(context.device),
@@ -177,6 +177,8 @@ impl Engine<'_> {
         listener: &mut impl Listener,
     ) -> Result<Verdict, Verdict> {
         let (ip, body) = Ipv6Header::parse(packet).map_err(|_| MALFORMED)?;
+        let is_martian = martian::is_ipv6(ip.source(), ip.destination());
+        self.check_source(is_martian, ip.source().into(), ip.destination().into(), listener)?;
         let pseudo =
             |length| Sum::pseudo_ipv6(ip.source(), ip.destination(), ip.next_header(), length);
         match ip.next_header() {
@@ -188,12 +190,14 @@ impl Engine<'_> {
             Protocol::IPV6_FRAGMENT => return Err(Verdict::Kernel(Kernel::Fragment)),
             _ => return Err(Verdict::Kernel(Kernel::OtherProtocol)),
         }
-        let (udp, payload) = UdpHeader::parse(body).map_err(|_| MALFORMED)?;
+        // A length of 0 is that of the packet, for jumbograms (RFC 2675 §4).
+        let (udp, payload) = match UdpHeader::split(body) {
+            Ok((udp, payload)) if udp.length() == 0 => (udp, payload),
+            _ => UdpHeader::parse(body).map_err(|_| MALFORMED)?,
+        };
         // IPv6 requires a UDP checksum (RFC 8200 §8.1): zero is invalid.
-        let sum = pseudo(u32::from(udp.length()));
-        if !context.trusts_checksums && !udp.is_checksum_valid(sum, payload) {
-            return Err(WRONG_CHECKSUM);
-        }
+        let sum = pseudo((UdpHeader::SIZE + payload.len()) as u32);
+        self.check_udp(context.device, udp, sum, payload)?;
         let datagram = Datagram {
             device: DeviceId(context.device),
             source: SocketAddress::new(ip.source(), udp.source_port()),
@@ -204,6 +208,40 @@ impl Engine<'_> {
             payload,
         };
         Ok(self.deliver(context.now, &datagram, listener))
+    }
+
+    /// Drops packets with an address that no wire may carry.
+    #[inline]
+    fn check_source(
+        &self,
+        is_martian: bool,
+        source: Address,
+        destination: Address,
+        listener: &mut impl Listener,
+    ) -> Result<(), Verdict> {
+        let is_accepted = !is_martian
+            && !self.is_local(source)
+            && listener.accepts_source(source, destination);
+        if is_accepted { Ok(()) } else { Err(MARTIAN) }
+    }
+
+    /// Checks that a UDP checksum is valid or the partial sum, and notes the latter for the fast
+    /// path. `sum` is the sum of the pseudo header.
+    #[inline]
+    fn check_udp(
+        &mut self,
+        device: u32,
+        udp: &UdpHeader,
+        sum: Sum,
+        payload: &[u8],
+    ) -> Result<(), Verdict> {
+        if sum.is_partial(udp.checksum()) {
+            if let Some(device) = self.parts.devices.get_mut(device as usize) {
+                device.has_partial = 1;
+            }
+            return Ok(());
+        }
+        if udp.is_checksum_valid(sum, payload) { Ok(()) } else { Err(WRONG_CHECKSUM) }
     }
 
     #[inline]
@@ -263,7 +301,7 @@ impl Engine<'_> {
 
     #[inline]
     fn is_local(&self, address: Address) -> bool {
-        self.parts.addresses.iter().any(|own| own.is_used == 1 && own.address == address)
+        self.local_addresses().any(|own| own.address == address)
     }
 
     #[inline]
@@ -385,10 +423,11 @@ impl Engine<'_> {
     }
 
     fn is_broadcast(&self, device: u32, address: Address) -> bool {
-        let mut own = self.parts.addresses.iter();
         address == Address::BROADCAST
             || address.is_ipv4()
-                && own.any(|own| (own.is_used, own.device, own.broadcast) == (1, device, address))
+                && self
+                    .local_addresses()
+                    .any(|own| (own.device, own.broadcast) == (device, address))
     }
 
     /// Returns `true` for a broadcast address of any device.
@@ -422,4 +461,5 @@ impl Engine<'_> {
 }
 
 pub(crate) const MALFORMED: Verdict = Verdict::Dropped(Dropped::Malformed);
+const MARTIAN: Verdict = Verdict::Dropped(Dropped::Martian);
 pub(crate) const WRONG_CHECKSUM: Verdict = Verdict::Dropped(Dropped::Checksum);

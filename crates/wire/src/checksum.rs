@@ -121,6 +121,15 @@ impl Sum {
         self.0 != 0 && self.0.wrapping_mul(INVERSE) <= u64::MAX / 0xFFFF
     }
 
+    /// Returns `true` if a checksum field has the *partial* value: this sum, folded and not
+    /// complemented. The kernel of a local sender leaves the sum of the pseudo header there, and
+    /// an offload completes it (`CHECKSUM_PARTIAL`). Zero is never a partial value.
+    #[must_use]
+    #[inline]
+    pub const fn is_partial(self, field: u16) -> bool {
+        field != 0 && self.word(!field).is_valid()
+    }
+
     #[inline]
     const fn folded(self) -> u16 {
         // Adds both halves; the upper half then includes the carry of the lower.
@@ -223,6 +232,18 @@ mod tests {
         for sum in (0..200_000).chain((0..200_000).map(|sum| u64::MAX - sum * 0x8001)) {
             assert_eq!(Sum(sum).is_valid(), Sum(sum).folded() == 0xFFFF, "{sum}");
         }
+    }
+
+    #[test]
+    fn partial_value_is_the_folded_sum_only() {
+        for sum in (1..200_000).chain((0..2_000).map(|sum| u64::MAX - sum * 0x8001)) {
+            let folded = Sum(sum).folded();
+            assert!(Sum(sum).is_partial(folded), "{sum}");
+            for other in [0, !folded, folded ^ 1, folded ^ 0x100, folded.wrapping_add(1)] {
+                assert_eq!(Sum(sum).is_partial(other), other == folded, "{sum} {other}");
+            }
+        }
+        assert!(!Sum(0xFFFF).is_partial(0));
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn creates_arena_until_killed() {
     let mut arena = Arena::create(length()).unwrap();
     let (fd, address) = (arena.file().as_raw_fd(), bytes(&mut arena).as_ptr() as usize);
     let mut engine = Engine::create(bytes(&mut arena), &Settings::default()).unwrap();
-    let settings = DeviceSettings { mac: MAC, mtu: 1_500, trusts_checksums: false, vlan: None };
+    let settings = DeviceSettings { mac: MAC, mtu: 1_500, vlan: None };
     let device = engine.add_device(&settings).unwrap();
     engine.add_address(device, HOST.into(), None).unwrap();
     let socket = engine.open_socket(&SocketOptions::default()).unwrap();

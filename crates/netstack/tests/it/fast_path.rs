@@ -178,11 +178,10 @@ impl Listener for CallbackLog<'_> {
     }
 }
 
-/// Adds a device that trusts checksums and a VLAN to the first device.
+/// Adds a second device, and a VLAN to the first device.
 fn devices(engine: &mut Engine<'_>, first: DeviceId) -> [DeviceId; 3] {
-    let trusts = DeviceSettings { trusts_checksums: true, ..DEVICE };
     let vlan = DeviceSettings { vlan: Some((first, 5)), ..DEVICE };
-    [first, engine.add_device(&trusts).unwrap(), engine.add_device(&vlan).unwrap()]
+    [first, engine.add_device(&DEVICE).unwrap(), engine.add_device(&vlan).unwrap()]
 }
 
 /// Executes any step but a frame; returns the result as text.

@@ -1,7 +1,11 @@
 //! Received frames: recipients, and frames that belong to the kernel.
 
 use crate::support::*;
-use hairpin_netstack::{DeviceSettings, Dropped, Engine, Error, Kernel, SocketOptions, Verdict};
+use hairpin_netstack::{
+    Address, Datagram, DeviceSettings, Dropped, Engine, Error, Kernel, Listener, SocketId,
+    SocketOptions, Verdict,
+};
+use hairpin_time::Now;
 use zerocopy::IntoBytes;
 
 #[test]
@@ -138,28 +142,32 @@ fn reuseport_balances_by_flow() {
 }
 
 #[test]
-fn wrong_checksums_are_dropped_unless_trusted() {
+fn wrong_checksums_are_dropped() {
     for (host, peer) in [("10.0.0.1", "10.0.0.2"), ("fd00::1", "fd00::2")] {
         let mut memory = memory(&SMALL);
         let (mut engine, device) = engine(&mut memory);
-        let trusting = DeviceSettings { trusts_checksums: true, ..DEVICE };
-        let trusting = engine.add_device(&trusting).unwrap();
         bound(&mut engine, at(host, 7));
         let good = frame(at(peer, 9), at(host, 7), b"payload");
         let is_ipv4 = ip(host).is_ipv4();
         let udp = if is_ipv4 { 34 } else { 54 };
         let mut seen = Seen::default();
         let mut dropped = 0;
-        for byte in [14 + 8, udp + 6, udp + 7, udp + 8].into_iter().skip(usize::from(!is_ipv4)) {
-            let mut bad = good.clone();
-            bad[byte] ^= 0x10;
-            let verdict = engine.handle_frame(NOW, device, &bad, &mut seen);
-            assert_eq!(verdict, Verdict::Dropped(Dropped::Checksum), "{byte}");
-            dropped += 1;
-            let verdict = engine.handle_frame(NOW, trusting, &bad, &mut seen);
-            assert_eq!(verdict, Verdict::Delivered(1), "{byte}");
+        // Before and after the device has seen a partial sum, and for unknown and known flows.
+        for _ in 0..2 {
+            for byte in [14 + 8, udp + 6, udp + 7, udp + 8].into_iter().skip(usize::from(!is_ipv4))
+            {
+                let mut bad = good.clone();
+                bad[byte] ^= 0x10;
+                assert!(engine.deliver_known_flow(device, &bad).is_none(), "{byte}");
+                let verdict = engine.handle_frame(NOW, device, &bad, &mut seen);
+                assert_eq!(verdict, Verdict::Dropped(Dropped::Checksum), "{byte}");
+                dropped += 1;
+            }
+            assert_eq!(engine.device_counters(device).unwrap().wrong_checksum, dropped);
+            let partial = with_partial_checksum(&good);
+            let verdict = engine.handle_frame(NOW, device, &partial, &mut seen);
+            assert_eq!(verdict, Verdict::Delivered(1));
         }
-        assert_eq!(engine.device_counters(device).unwrap().wrong_checksum, dropped);
         let mut none = good.clone();
         none[udp + 6..udp + 8].fill(0);
         let verdict = engine.handle_frame(NOW, device, &none, &mut seen);
@@ -167,6 +175,188 @@ fn wrong_checksums_are_dropped_unless_trusted() {
             if is_ipv4 { Verdict::Delivered(1) } else { Verdict::Dropped(Dropped::Checksum) };
         assert_eq!(verdict, expected, "without a checksum");
     }
+}
+
+#[test]
+fn partial_sum_is_accepted_in_the_fast_path_after_the_first_frame() {
+    for (host, peer) in [("10.0.0.1", "10.0.0.2"), ("fd00::1", "fd00::2")] {
+        let mut memory = memory(&SMALL);
+        let (mut engine, device) = engine(&mut memory);
+        let socket = bound(&mut engine, at(host, 7));
+        let good = frame(at(peer, 9), at(host, 7), b"payload");
+        let partial = with_partial_checksum(&good);
+        assert_ne!(partial, good);
+        let mut seen = Seen::default();
+        engine.handle_frame(NOW, device, &good, &mut seen);
+        assert!(engine.deliver_known_flow(device, &partial).is_none(), "no partial sum yet");
+        let verdict = engine.handle_frame(NOW, device, &partial, &mut seen);
+        assert_eq!(verdict, Verdict::Delivered(1));
+        for frame in [&partial, &good] {
+            let (known, payload) = engine.deliver_known_flow(device, frame).unwrap();
+            assert_eq!((known, payload.bytes(frame)), (socket, &b"payload"[..]));
+        }
+        // The IPv4 header is verified all the same, and the addresses by the sum itself.
+        for byte in 14..good.len() - b"payload".len() - 8 {
+            let mut bad = partial.clone();
+            bad[byte] ^= 1;
+            let verdict = engine.handle_frame(NOW, device, &bad, &mut seen);
+            let is_covered = ip(host).is_ipv4() || byte >= 14 + 8;
+            assert!(verdict != Verdict::Delivered(1) || !is_covered, "{byte}");
+        }
+    }
+}
+
+/// Returns the frame with the folded sum of the pseudo header as its UDP checksum.
+fn with_partial_checksum(frame: &[u8]) -> Vec<u8> {
+    let (is_ipv4, mut partial) = (frame[14] >> 4 == 4, frame.to_vec());
+    let (addresses, udp) = if is_ipv4 { (26..34, 34) } else { (22..54, 54) };
+    let word = |bytes: &[u8]| u32::from(u16::from_be_bytes([bytes[0], bytes[1]]));
+    let sum = frame[addresses].chunks(2).map(word).sum::<u32>() + 17 + word(&frame[udp + 4..]);
+    let folded = (sum >> 16) + (sum & 0xFFFF);
+    let folded = ((folded >> 16) + folded) as u16;
+    partial[udp + 6..udp + 8].copy_from_slice(&folded.to_be_bytes());
+    partial
+}
+
+#[test]
+fn martian_sources_are_dropped_and_never_become_known_flows() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    for local in ["10.0.0.1", "fd00::1", "0.0.0.0"] {
+        bound(&mut engine, at(local, if local == "0.0.0.0" { 8 } else { 7 }));
+    }
+    let group = bound(&mut engine, at("0.0.0.0", 9));
+    engine.join(group, device, ip("239.1.1.1")).unwrap();
+    let mut seen = Seen::default();
+    let v4 = ["127.0.0.1", "0.0.0.0", "0.0.0.9", "224.0.0.1", "255.255.255.255", "10.0.0.1"];
+    let v6 = ["::1", "::", "ff02::1", "fd00::1"];
+    let to = |to: &str, port| v4.map(|source| (source, at(to, port)));
+    let to_v6 = v6.map(|source| (source, at("fd00::1", 7)));
+    let all = [to("10.0.0.1", 7), to("10.0.0.1", 8), to("239.1.1.1", 9)].concat();
+    let mut dropped = 0;
+    for (source, destination) in all.into_iter().chain(to_v6) {
+        let frame = frame(at(source, 9), destination, b"x");
+        for _ in 0..2 {
+            assert!(engine.deliver_known_flow(device, &frame).is_none(), "{source}");
+            let verdict = engine.handle_frame(NOW, device, &frame, &mut seen);
+            assert_eq!(verdict, Verdict::Dropped(Dropped::Martian), "{source}");
+            dropped += 1;
+        }
+    }
+    assert_eq!(engine.device_counters(device).unwrap().martian, dropped);
+    assert!(seen.datagrams.is_empty());
+    let mapped = |source: &str, to: &str| {
+        let mut frame = frame(at("fd00::2", 9), at("fd00::1", 7), b"x");
+        let octets = |text: &str| text.parse::<std::net::Ipv6Addr>().unwrap().octets();
+        frame[22..38].copy_from_slice(&octets(source));
+        frame[38..54].copy_from_slice(&octets(to));
+        with_partial_checksum(&frame)
+    };
+    for (source, to) in [
+        ("::ffff:10.0.0.2", "fd00::1"),
+        ("fd00::2", "::ffff:10.0.0.1"),
+        ("::ffff:10.0.0.2", "::ffff:10.0.0.1"),
+    ] {
+        let verdict = engine.handle_frame(NOW, device, &mapped(source, to), &mut seen);
+        assert_eq!(verdict, Verdict::Dropped(Dropped::Martian), "{source} {to}");
+    }
+    assert_eq!(
+        engine.handle_frame(NOW, device, &mapped("fd00::2", "fd00::1"), &mut seen),
+        Verdict::Delivered(1)
+    );
+}
+
+#[test]
+fn known_flow_whose_source_becomes_our_own_is_martian() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    bound(&mut engine, at("10.0.0.1", 7));
+    let frame = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"x");
+    let mut seen = Seen::default();
+    assert_eq!(engine.handle_frame(NOW, device, &frame, &mut seen), Verdict::Delivered(1));
+    assert!(engine.deliver_known_flow(device, &frame).is_some());
+    engine.add_address(device, ip("10.0.0.2"), None).unwrap();
+    assert!(engine.deliver_known_flow(device, &frame).is_none());
+    let verdict = engine.handle_frame(NOW, device, &frame, &mut seen);
+    assert_eq!(verdict, Verdict::Dropped(Dropped::Martian));
+    engine.remove_address(device, ip("10.0.0.2"));
+    assert_eq!(engine.handle_frame(NOW, device, &frame, &mut seen), Verdict::Delivered(1));
+}
+
+/// A listener that rejects one source.
+struct Rejects(Address, u32);
+
+impl Listener for Rejects {
+    fn on_datagram(&mut self, _: Now, _: SocketId, _: &Datagram<'_>) {
+        self.1 += 1;
+    }
+
+    fn accepts_source(&mut self, source: Address, _: Address) -> bool {
+        source != self.0
+    }
+}
+
+#[test]
+fn listener_rejects_sources_of_flows_that_are_not_known() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    bound(&mut engine, at("10.0.0.1", 7));
+    let frame = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"x");
+    let mut listener = Rejects(ip("10.0.0.3"), 0);
+    assert_eq!(engine.handle_frame(NOW, device, &frame, &mut listener), Verdict::Delivered(1));
+    listener.0 = ip("10.0.0.2");
+    assert!(engine.deliver_known_flow(device, &frame).is_some(), "until flows are forgotten");
+    engine.forget_flows();
+    assert!(engine.deliver_known_flow(device, &frame).is_none());
+    let verdict = engine.handle_frame(NOW, device, &frame, &mut listener);
+    assert_eq!((verdict, listener.1), (Verdict::Dropped(Dropped::Martian), 1));
+}
+
+#[test]
+fn icmp_error_from_a_martian_source_counts_for_nothing() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    bound(&mut engine, at("10.0.0.1", 7));
+    let quoted = frame(at("10.0.0.1", 7), at("10.0.0.2", 9), b"x");
+    let error = |source: [u8; 4]| {
+        let mut frame = Vec::new();
+        etherparse::PacketBuilder::ethernet2(THEIRS.0, OURS.0)
+            .ipv4(source, [10, 0, 0, 1], 9)
+            .icmpv4_raw(3, 3, [0; 4])
+            .write_to_vec(&mut frame, &quoted[14..])
+            .unwrap();
+        frame
+    };
+    let mut seen = Seen::default();
+    for source in [[127, 0, 0, 1], [10, 0, 0, 1], [224, 0, 0, 1], [0, 0, 0, 0]] {
+        let verdict = engine.handle_frame(NOW, device, &error(source), &mut seen);
+        assert_eq!(verdict, Verdict::Dropped(Dropped::Martian), "{source:?}");
+    }
+    assert!(seen.errors.is_empty());
+    engine.handle_frame(NOW, device, &error([10, 0, 0, 9]), &mut seen);
+    assert_eq!(seen.errors.len(), 1);
+}
+
+#[test]
+fn udp_length_of_zero_is_that_of_the_packet_over_ipv6_only() {
+    let mut memory = memory(&SMALL);
+    let (mut engine, device) = engine(&mut memory);
+    bound(&mut engine, at("10.0.0.1", 7));
+    bound(&mut engine, at("fd00::1", 7));
+    let mut seen = Seen::default();
+    let mut six = frame(at("fd00::2", 9), at("fd00::1", 7), b"payload");
+    six[58..60].fill(0);
+    let verdict = engine.handle_frame(NOW, device, &six, &mut seen);
+    assert_eq!(verdict, Verdict::Dropped(Dropped::Checksum), "the sum covers the field");
+    let old = u16::from_be_bytes([six[60], six[61]]);
+    let checksum = hairpin_wire::update(old, 15, 0);
+    six[60..62].copy_from_slice(&checksum.to_be_bytes());
+    assert_eq!(engine.handle_frame(NOW, device, &six, &mut seen), Verdict::Delivered(1));
+    assert_eq!(seen.datagrams[0].3, b"payload");
+    let mut four = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"payload");
+    four[38..42].fill(0);
+    let verdict = engine.handle_frame(NOW, device, &four, &mut seen);
+    assert_eq!(verdict, Verdict::Dropped(Dropped::Malformed));
 }
 
 #[test]

@@ -15,7 +15,7 @@ const SEEDS: u64 = 200;
 const DATAGRAMS: u32 = 150;
 
 /// The event classes that must occur in two hundred seeds.
-const CLASSES: [&str; 14] = [
+const CLASSES: [&str; 15] = [
     "lost",
     "duplicated",
     "corrupted",
@@ -27,6 +27,7 @@ const CLASSES: [&str; 14] = [
     "delivered over IPv6",
     "dropped for a wrong checksum",
     "dropped as malformed",
+    "dropped as martian",
     "passed to the kernel",
     "moved",
     "corrupted in an unchecked field",
@@ -93,6 +94,7 @@ impl Receiver {
             Verdict::Delivered(1) => {}
             Verdict::Dropped(Dropped::Checksum) => census.count("dropped for a wrong checksum"),
             Verdict::Dropped(Dropped::Malformed) => census.count("dropped as malformed"),
+            Verdict::Dropped(Dropped::Martian) => census.count("dropped as martian"),
             Verdict::Kernel(Kernel::NoSocket | _) => census.count("passed to the kernel"),
             verdict => panic!("{verdict:?}"),
         }
