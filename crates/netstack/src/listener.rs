@@ -186,9 +186,9 @@ pub enum Dropped {
     Checksum,
     /// A packet from or to an address that no wire may carry.
     ///
-    /// The source is loopback, unspecified (all of 0.0.0.0/8), multicast, 255.255.255.255, an
-    /// address of this host, or rejected by [`Listener::accepts_source`]; or the destination is
-    /// loopback or 0.0.0.0/8. Over IPv6 also IPv4-mapped addresses (RFC 4291 §2.5.5.2), and groups
+    /// The source is loopback, unspecified, multicast, 255.255.255.255, an address of this host, or
+    /// rejected by [`Listener::accepts_source`]; or the destination is loopback or unspecified.
+    /// Over IPv6 also IPv4-mapped addresses (RFC 4291 §2.5.5.2), and groups
     /// with a scope that no link has (RFC 4291 §2.7).
     Martian,
     /// The frame is for a group with a member on that port, but its source is not allowed or is not

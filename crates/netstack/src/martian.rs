@@ -6,9 +6,8 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 /// Returns `true` if an IPv4 packet must be dropped because of its addresses.
 #[inline]
 pub(crate) fn is_ipv4(source: Ipv4Addr, destination: Ipv4Addr) -> bool {
-    let [network, ..] = source.octets();
-    // A host without an address may use one of 0.0.0.0/8 towards its own link (RFC 1122 §3.2.1.3).
-    let is_unspecified = network == 0
+    // A host without an address may use 0.0.0.0 towards its own link (RFC 1122 §3.2.1.3).
+    let is_unspecified = source.is_unspecified()
         && !destination.is_broadcast()
         && !matches!(destination.octets(), [224, 0, 0, _]);
     is_unspecified
@@ -16,11 +15,12 @@ pub(crate) fn is_ipv4(source: Ipv4Addr, destination: Ipv4Addr) -> bool {
         || source.is_multicast()
         || source.is_broadcast()
         || destination.is_loopback()
-        || destination.octets()[0] == 0
+        || destination.is_unspecified()
 }
 
-/// Returns `true` if an IPv6 packet must be dropped because of its addresses. Linux accepts the
-/// unspecified source of a UDP datagram, which no host can answer; it is dropped here.
+/// Returns `true` if an IPv6 packet must be dropped because of its addresses. The unspecified and
+/// the IPv4-mapped source are dropped although Linux accepts them: no host can answer the first,
+/// and a dual-stack socket takes the second for an IPv4 peer.
 #[inline]
 pub(crate) fn is_ipv6(source: Ipv6Addr, destination: Ipv6Addr) -> bool {
     let is_mapped = |address: Ipv6Addr| address.to_ipv4_mapped().is_some();
@@ -44,14 +44,14 @@ mod tests {
         let is_martian = |source: &str, destination: &str| {
             is_ipv4(source.parse().unwrap(), destination.parse().unwrap())
         };
-        for source in ["127.0.0.1", "127.255.0.9", "0.0.0.0", "0.9.9.9", "224.0.0.1"] {
+        for source in ["127.0.0.1", "127.255.0.9", "0.0.0.0", "224.0.0.1"] {
             assert!(is_martian(source, "10.0.0.1"), "{source}");
         }
         assert!(is_martian("255.255.255.255", "10.0.0.1") && is_martian("239.9.9.9", "10.0.0.1"));
-        for source in ["10.0.0.255", "240.0.0.1", "255.255.255.254", "1.0.0.0", "223.255.255.255"] {
+        for source in ["10.0.0.255", "240.0.0.1", "255.255.255.254", "0.9.9.9", "223.255.255.255"] {
             assert!(!is_martian(source, "10.0.0.1"), "{source}");
         }
-        assert!(is_martian("10.0.0.2", "127.0.0.1") && is_martian("10.0.0.2", "0.0.0.1"));
+        assert!(is_martian("10.0.0.2", "127.0.0.1") && is_martian("10.0.0.2", "0.0.0.0"));
         assert!(!is_martian("0.0.0.0", "255.255.255.255") && !is_martian("0.0.0.0", "224.0.0.9"));
         assert!(is_martian("0.0.0.0", "224.0.1.9") && is_martian("0.0.0.0", "10.0.0.255"));
         assert!(is_martian("127.0.0.1", "224.0.0.9") && is_martian("224.0.0.9", "224.0.0.9"));

@@ -16,7 +16,9 @@ pub(crate) struct Membership {
     pub(crate) socket: u32,
     /// The next membership with the same key.
     pub(crate) next: u32,
-    pub(crate) is_used: u32,
+    pub(crate) is_used: u16,
+    /// 1 after a datagram was delivered.
+    pub(crate) has_delivered: u16,
     /// The first allowed source; [`NONE`] allows all.
     pub(crate) sources: u32,
 }
@@ -231,7 +233,8 @@ impl Engine<'_> {
         let key = membership_key(&socket, device, group);
         let all = &mut *self.parts.memberships;
         let free = all.iter().position(|member| member.is_used == 0).ok_or(Error::Full)?;
-        all[free] = Membership { key, socket: id.index, next: NONE, is_used: 1, sources: NONE };
+        let (socket, next, sources) = (id.index, NONE, NONE);
+        all[free] = Membership { key, socket, next, is_used: 1, has_delivered: 0, sources };
         self.parts.flows.invalidate();
         self.membership_table().insert(free as u32)?;
         Ok(free)

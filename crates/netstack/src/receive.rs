@@ -285,6 +285,29 @@ impl Engine<'_> {
         }
     }
 
+    /// Returns `true` if datagrams between these addresses have a recipient, and it has received
+    /// nothing yet: the socket since it was opened, or each member of the group since it joined.
+    #[must_use]
+    pub fn is_waiting(
+        &self,
+        device: DeviceId,
+        source: SocketAddress,
+        destination: SocketAddress,
+    ) -> bool {
+        if !destination.address.is_multicast() {
+            let socket = self.lookup(destination, source);
+            let socket = socket.and_then(|at| self.parts.sockets.get(at as usize));
+            return socket.is_some_and(|socket| socket.counters.received == 0);
+        }
+        let key = Membership::key(device.0, destination);
+        let (slots, members) = (&*self.parts.membership_slots, &*self.parts.memberships);
+        let first = table::find(slots, members, &key, key.hash(self.parts.seed));
+        first.is_some_and(|(_, first)| {
+            let mut chain = table::chain(members, first);
+            chain.all(|at| members.get(at as usize).is_some_and(|member| member.has_delivered == 0))
+        })
+    }
+
     #[inline]
     fn first_wildcard(&self, local: SocketAddress) -> Option<u32> {
         let any = SocketAddress { address: local.address.any(), port: local.port };
@@ -380,6 +403,9 @@ impl Engine<'_> {
             if self.accepts(&member, source, destination) {
                 delivered +=
                     u32::from(self.deliver_to_socket(now, member.socket, datagram, listener));
+                if let Some(member) = self.parts.memberships.get_mut(at as usize) {
+                    member.has_delivered = 1;
+                }
             }
             at = member.next;
         }

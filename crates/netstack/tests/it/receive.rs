@@ -228,7 +228,7 @@ fn martian_sources_are_dropped_and_never_become_known_flows() {
     let group = bound(&mut engine, at("0.0.0.0", 9));
     engine.join(group, device, ip("239.1.1.1")).unwrap();
     let mut seen = Seen::default();
-    let v4 = ["127.0.0.1", "0.0.0.0", "0.0.0.9", "224.0.0.1", "255.255.255.255", "10.0.0.1"];
+    let v4 = ["127.0.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255", "10.0.0.1"];
     let v6 = ["::1", "::", "ff02::1", "fd00::1"];
     let to = |to: &str, port| v4.map(|source| (source, at(to, port)));
     let to_v6 = v6.map(|source| (source, at("fd00::1", 7)));
