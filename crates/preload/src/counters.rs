@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use hairpin_mapped::{CounterPage, CounterWriter, Unit};
+use hairpin_stack::Stack;
 use hairpin_time::Instant;
 
 use crate::log::{self, Level};
@@ -129,6 +130,29 @@ struct Snapshot {
     refused: u64,
     /// Those of TCP connections.
     messages: u64,
+    /// The frames that the stacks have dropped, by cause.
+    dropped: Vec<(&'static str, u64)>,
+    dropped_tcp: Vec<(&'static str, u64)>,
+}
+
+/// The counters of dropped TCP frames.
+const DROPPED_TCP: [&str; 5] =
+    ["malformed", "wrong_checksum", "other_mac", "long_frames", "not_injected"];
+
+/// Adds up the counters of the same name of all stacks.
+fn sum_of_stacks<C: Iterator<Item = (&'static str, u64)>>(
+    counters: impl Fn(&Stack) -> C,
+) -> Vec<(&'static str, u64)> {
+    let mut sum = Vec::new();
+    for stack in process::open_stacks() {
+        for (at, (name, value)) in counters(stack).enumerate() {
+            match sum.get_mut(at) {
+                None => sum.push((name, value)),
+                Some((_, total)) => *total += value,
+            }
+        }
+    }
+    sum
 }
 
 impl Snapshot {
@@ -151,6 +175,11 @@ impl Snapshot {
             returned: RETURNED.load(Ordering::Relaxed),
             refused: REFUSED.load(Ordering::Relaxed),
             messages: stream_counters::messages(),
+            dropped: sum_of_stacks(|stack| stack.drop_counters().iter()),
+            dropped_tcp: sum_of_stacks(|stack| {
+                let counters = stack.tcp_counters().iter();
+                counters.filter(|(name, _)| DROPPED_TCP.contains(name))
+            }),
         }
     }
 
@@ -161,6 +190,8 @@ impl Snapshot {
         writer.counter("sockets", "returned", Unit::Count, self.returned);
         writer.counter("sockets", "refused", Unit::Count, self.refused);
         stream_counters::write(writer);
+        writer.counters("xdp.dropped", self.dropped.iter().copied());
+        writer.counters("xdp.dropped_tcp", self.dropped_tcp.iter().copied());
     }
 }
 

@@ -185,7 +185,7 @@ pub(crate) fn is_internal(fd: c_int) -> bool {
 pub(crate) fn print_events() {
     for stack in open_stacks() {
         while let Some(event) = stack.next_event() {
-            let level = if event.is_fallback() { Level::Fallback } else { Level::All };
+            let level = if event.is_loss() { Level::Fallback } else { Level::All };
             log::line(level, event);
         }
     }

@@ -80,6 +80,7 @@ causes! {
     ClosedWindow "closed_window" "window closed for 5 ms",
     Path "path" "the path has changed",
     Keeper "keeper" "the keeper has ended",
+    FramesLost "frames_lost" "all received frames were dropped",
     Segment "segment" "a segment that only the kernel processes",
 }
 
@@ -94,14 +95,15 @@ impl Cause {
             Some(HandbackReason::Timeouts) => Self::Timeouts,
             Some(HandbackReason::ClosedWindow) => Self::ClosedWindow,
             Some(HandbackReason::Path) => Self::Path,
+            Some(HandbackReason::FramesLost) => Self::FramesLost,
             Some(_) => Self::Segment,
         }
     }
 
     /// Returns `true` for causes that are likely to return soon.
     pub(crate) fn is_trouble(self) -> bool {
-        use Cause::{Bulk, ClosedWindow, Path, Segment, Timeouts};
-        matches!(self, Bulk | ClosedWindow | Path | Segment | Timeouts)
+        use Cause::{Bulk, ClosedWindow, FramesLost, Path, Segment, Timeouts};
+        matches!(self, Bulk | ClosedWindow | FramesLost | Path | Segment | Timeouts)
     }
 }
 

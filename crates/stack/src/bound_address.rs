@@ -14,11 +14,27 @@ pub(crate) struct BoundAddress {
     pub(crate) remote: Option<SocketAddr>,
     family: Family,
     entries: Vec<Entry>,
+    /// `true` if the kernel receives the traffic, because all frames were dropped.
+    given_up: bool,
 }
 
 impl BoundAddress {
     pub(crate) fn new(local: SocketAddr, remote: Option<SocketAddr>, family: Family) -> Self {
-        Self { local, remote, family, entries: Vec::new() }
+        Self { local, remote, family, entries: Vec::new(), given_up: false }
+    }
+
+    /// Returns `true` if the filter redirects traffic to this local address for the socket.
+    pub(crate) fn has_entry(&self, address: SocketAddr) -> bool {
+        self.entries.iter().any(|entry| match *entry {
+            Entry::Local { local, .. } | Entry::Flow { local, .. } => local == address,
+            _ => false,
+        })
+    }
+
+    /// Makes the kernel receive the traffic from now on.
+    pub(crate) fn give_up(&mut self, interface: &Interface, entries: &mut FilterEntries) {
+        self.given_up = true;
+        self.remove_entries(interface, entries);
     }
 
     /// Returns `true` if the filter redirects traffic for the socket.
@@ -63,7 +79,10 @@ impl BoundAddress {
 
     fn wanted(&self, addresses: &[IpAddr]) -> Vec<Entry> {
         let (protocol, vlan) = (Protocol::Udp, None);
-        let Self { local, remote, family, .. } = *self;
+        let Self { local, remote, family, given_up, .. } = *self;
+        if given_up {
+            return Vec::new();
+        }
         if let Some(remote) = remote {
             let local_route = addresses.contains(&local.ip()) && !is_multicast(remote.ip());
             return local_route

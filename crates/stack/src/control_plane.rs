@@ -14,16 +14,20 @@ use hairpin_xdp::ETHERNET_HEADER;
 use crate::bound_address::{BoundAddress, is_multicast};
 use crate::data_plane::DataPlane;
 use crate::destination::{Path, XdpPath, to_engine_address};
+use crate::drops::DropReport;
 use crate::family::Family;
 use crate::filter_entries::FilterEntries;
 use crate::groups::{GroupPath, Groups};
 use crate::netlink::{Change, InterfaceAddress, Netlink, RouteKind};
 use crate::readiness::Readiness;
+use crate::source_policy::SourceRules;
 use crate::stack::SharedState;
 use crate::{FallbackReason, PathEvent, StackError};
 
 /// The most events kept until they are read; older ones are discarded.
 const MAX_EVENTS: usize = 256;
+/// The most next hops; datagrams to others go through the kernel.
+const MAX_NEIGHBORS: usize = 4_096;
 
 /// The stack's control plane, under its own lock. That lock is taken before the data plane's.
 #[derive(Debug)]
@@ -197,8 +201,9 @@ impl ControlPlane {
             return Ok(Path::Kernel(FallbackReason::OtherInterface));
         }
         let hop = route.gateway.unwrap_or(to.ip());
-        let Some((mac, used)) = self.neighbor(shared, hop)? else {
-            return Ok(Path::Kernel(FallbackReason::NoNeighbor));
+        let (mac, used) = match self.neighbor(shared, hop)? {
+            Ok(found) => found,
+            Err(reason) => return Ok(Path::Kernel(reason)),
         };
         let mtu = route.mtu.map_or(self.mtu, |mtu| mtu.min(self.mtu));
         xdp_path(shared, id, route.source, to, mac, mtu, used)
@@ -226,8 +231,9 @@ impl ControlPlane {
         if route.interface != interface || route.kind != RouteKind::Unicast {
             return Ok(Err(FallbackReason::OtherInterface));
         }
-        let Some((mac, used)) = self.neighbor(shared, route.gateway.unwrap_or(to))? else {
-            return Ok(Err(FallbackReason::NoNeighbor));
+        let (mac, used) = match self.neighbor(shared, route.gateway.unwrap_or(to))? {
+            Ok(found) => found,
+            Err(reason) => return Ok(Err(reason)),
         };
         let mtu = route.mtu.map_or(self.mtu, |mtu| mtu.min(self.mtu));
         Ok(Ok(NextHop { source_mac: self.mac, mac, mtu, used }))
@@ -273,14 +279,21 @@ impl ControlPlane {
         }
     }
 
-    /// Returns the Ethernet address of a next hop; `None` if it is unresolved, after asking the
-    /// kernel to resolve it.
+    /// Returns the Ethernet address of a next hop, or why there is none. The kernel resolves it
+    /// then.
     fn neighbor(
         &mut self,
         shared: &SharedState,
         hop: IpAddr,
-    ) -> io::Result<Option<([u8; 6], Arc<AtomicBool>)>> {
+    ) -> io::Result<Result<([u8; 6], Arc<AtomicBool>), FallbackReason>> {
         let mac = self.netlink.neighbor(shared.interface, hop)?.map(|neighbor| neighbor.mac);
+        if self.neighbors.len() >= MAX_NEIGHBORS && !self.neighbors.contains_key(&hop) {
+            // No path holds the flag of a next hop that is no longer in use.
+            self.neighbors.retain(|_, neighbor| Arc::strong_count(&neighbor.used) > 1);
+            if self.neighbors.len() >= MAX_NEIGHBORS {
+                return Ok(Err(FallbackReason::TooManyNeighbors));
+            }
+        }
         let known =
             self.neighbors.entry(hop).or_insert_with(|| Neighbor { mac, used: Arc::default() });
         let used = Arc::clone(&known.used);
@@ -294,7 +307,7 @@ impl ControlPlane {
             // resolution.
             self.use_neighbor(shared, hop);
         }
-        Ok(mac.map(|mac| (mac, used)))
+        Ok(mac.map(|mac| (mac, used)).ok_or(FallbackReason::NoNeighbor))
     }
 
     /// Asks the kernel to confirm the next hops that were used since the last call.
@@ -323,7 +336,14 @@ impl ControlPlane {
                 self.read_addresses(shared)?;
                 Ok(true)
             }
-            Change::Routes => Ok(true),
+            Change::Addresses(_) => {
+                self.update_sources(shared)?;
+                Ok(false)
+            }
+            Change::Routes => {
+                shared.data_plane().forget_routes();
+                Ok(true)
+            }
             Change::Neighbor { interface: index, address, mac } if index == interface => {
                 let Some(known) = self.neighbors.get_mut(&address) else { return Ok(false) };
                 Ok(std::mem::replace(&mut known.mac, mac) != mac)
@@ -333,7 +353,7 @@ impl ControlPlane {
                 self.read_addresses(shared)?;
                 Ok(true)
             }
-            Change::Link(_) | Change::Addresses(_) | Change::Neighbor { .. } => Ok(false),
+            Change::Link(_) | Change::Neighbor { .. } => Ok(false),
         }
     }
 
@@ -380,7 +400,56 @@ impl ControlPlane {
         let found = self.addresses(shared.interface)?;
         let events = self.set_addresses(&mut shared.data_plane(), &found);
         events.into_iter().for_each(|event| shared.report(self, event));
-        Ok(())
+        self.update_sources(shared)
+    }
+
+    /// Reads the rules for the sources of packets.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(crate) fn source_rules(&mut self, interface: &str) -> io::Result<SourceRules> {
+        Ok(SourceRules::read(interface, &self.netlink.host_addresses()?))
+    }
+
+    /// Updates the rules for the sources of packets.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(crate) fn update_sources(&mut self, shared: &SharedState) -> io::Result<()> {
+        let name = shared.data_plane().interface.device().name.clone();
+        let rules = self.source_rules(&name)?;
+        shared.data_plane().set_source_rules(rules)
+    }
+
+    /// Reports dropped frames to an address that has received nothing. If all of them were lost,
+    /// the kernel receives its traffic from now on.
+    pub(crate) fn report_drops(&mut self, shared: &SharedState, report: DropReport) {
+        let DropReport { address, cause, is_first, is_lost } = report;
+        if is_first {
+            shared.report(self, PathEvent::RxDropped { address, cause });
+        }
+        if !is_lost {
+            return;
+        }
+        let reason = FallbackReason::Dropped(cause);
+        if is_multicast(address.ip()) {
+            self.groups.give_up(address.ip(), address.port(), reason);
+            // On failure the next poll of the watcher updates the group.
+            if let Ok(update) = self.groups.poll(shared) {
+                shared.apply_group_update(self, update);
+            }
+            return;
+        }
+        let data_plane = shared.data_plane();
+        let mut given_up = false;
+        for bound in self.sockets.values_mut().filter(|bound| bound.has_entry(address)) {
+            bound.give_up(&data_plane.interface, &mut self.entries);
+            given_up = true;
+        }
+        drop(data_plane);
+        if given_up {
+            shared.report(self, PathEvent::RxFallback { address, reason });
+        }
     }
 
     /// Reads the interface's addresses from the kernel.

@@ -1,18 +1,25 @@
 //! The data plane: the interface's frames, the UDP engine, and the receive queues of the sockets.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use hairpin_netstack::{Datagram, DeviceId, DeviceSettings, Listener, Payload, Settings, SocketId};
+use hairpin_netstack::{
+    Address, Datagram, DeviceId, DeviceSettings, Listener, Payload, Settings, SocketAddress,
+    SocketId,
+};
 use hairpin_time::{Instant, Now, Utc};
-use hairpin_wire::MacAddress;
+use hairpin_wire::{EtherType, EthernetHeader, MacAddress, VlanTag};
 use hairpin_xdp::{Interface, Packet, ReceiveStamps, Stamp};
 
-use crate::long_frames::LongFrames;
+use crate::drops::{self, DropCause, DropCounters, Drops};
+use crate::long_frames::{LongFrames, Part};
 use crate::owned_engine::OwnedEngine;
 use crate::readiness::Readiness;
 use crate::receive_queue::{QueuedDatagram, ReceiveQueue};
+use crate::source_policy::{SourcePolicy, SourceRules};
 use crate::tcp::{FlowKey, FlowTable};
+use crate::watcher::EventSource;
 
 /// The most frames taken off the rings per call, so that the call ends under any load.
 const MAX_FRAMES: usize = 256;
@@ -191,6 +198,10 @@ pub(crate) struct DataPlane {
     /// The additional recipients of the current datagram.
     copies: Vec<Recipient>,
     long_frames: LongFrames,
+    pub(crate) drops: Drops,
+    pub(crate) sources: SourcePolicy,
+    /// Woken when there is something to report about dropped frames.
+    event_source: Arc<EventSource>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -204,6 +215,8 @@ impl DataPlane {
         interface: Interface,
         settings: &Settings,
         device: &DeviceSettings,
+        sources: SourcePolicy,
+        event_source: &Arc<EventSource>,
     ) -> Result<Self, hairpin_netstack::Error> {
         let mut engine = OwnedEngine::new(settings);
         let device = engine.with(|engine| engine.add_device(device))?;
@@ -223,6 +236,9 @@ impl DataPlane {
             has_stamps,
             copies: Vec::with_capacity(sockets),
             long_frames: LongFrames::default(),
+            drops: Drops::default(),
+            sources,
+            event_source: Arc::clone(event_source),
         })
     }
 
@@ -247,6 +263,9 @@ impl DataPlane {
     pub(crate) fn detach_socket(&mut self, id: SocketId) {
         let Some(mut queue) = self.udp_queues[id.index() as usize].take() else { return };
         self.udp_sockets -= 1;
+        if let Ok((Some(local), _)) = self.engine.get().endpoints(id) {
+            self.drops.forget(local.port);
+        }
         while let Some(datagram) = queue.pop() {
             self.queue_budget += 1;
             self.interface.release(datagram.packet.into_frame());
@@ -394,6 +413,38 @@ impl DataPlane {
         statistics.map(|s| s.receive_dropped.saturating_sub(s.fill_ring_empty)).sum()
     }
 
+    /// Returns the counters of redirected frames that were dropped.
+    pub(crate) fn drop_counters(&self) -> DropCounters {
+        let sockets = self.interface.sockets().iter();
+        self.drops.counters(sockets.flat_map(|socket| socket.statistics()))
+    }
+
+    /// Changes the rules for the sources of packets. Known flows are forgotten, because they may no
+    /// longer be accepted.
+    ///
+    /// # Errors
+    /// As for [`SourcePolicy::update`].
+    pub(crate) fn set_source_rules(&mut self, rules: SourceRules) -> io::Result<()> {
+        if self.sources.differs(&rules) {
+            self.sources.update(rules)?;
+            self.engine.with(|engine| engine.forget_flows());
+        }
+        Ok(())
+    }
+
+    /// Forgets what depends on the kernel's routes.
+    pub(crate) fn forget_routes(&mut self) {
+        if self.sources.forget_routes() {
+            self.engine.with(|engine| engine.forget_flows());
+        }
+    }
+
+    /// Returns the interface's Ethernet address.
+    pub(crate) fn mac(&self) -> [u8; 6] {
+        let settings = self.engine.get().device_settings(self.device);
+        settings.map(|settings| settings.mac.0).unwrap_or_default()
+    }
+
     /// Wakes all waiting threads.
     pub(crate) fn wake_all(&self) {
         self.udp_queues.iter().flatten().for_each(|queue| queue.readiness.signal());
@@ -429,31 +480,47 @@ impl DataPlane {
             if sink.is_full() {
                 return Ok(false);
             }
-            let Some(packet) = self.next_frame(sink.has_some())? else { return Ok(true) };
+            let Some((queue, packet)) = self.next_frame(sink.has_some())? else {
+                return Ok(true);
+            };
+            if packet.is_part() {
+                self.demux_part(queue, packet, sink);
+                continue;
+            }
             self.demux(packet, sink);
         }
         Ok(false)
     }
 
-    /// Returns the next frame from the rings; with `cached_only`, only one that needs no read of
-    /// the shared index.
+    /// Returns the next frame from the rings, or part of one, with its queue; with `cached_only`,
+    /// only one that needs no read of the shared index.
     #[inline(always)]
-    fn next_frame(&mut self, cached_only: bool) -> io::Result<Option<Packet>> {
-        loop {
-            let received = match cached_only {
-                true => self.interface.receive_cached(),
-                false => match self.interface.receive() {
-                    Ok(received) => received,
-                    Err(error) if is_down(&error) => None,
-                    Err(error) => return Err(error),
-                },
-            };
-            let Some((queue, packet)) = received else { return Ok(None) };
-            if !packet.is_part() {
-                return Ok(Some(packet));
+    fn next_frame(&mut self, cached_only: bool) -> io::Result<Option<(u32, Packet)>> {
+        if cached_only {
+            return Ok(self.interface.receive_cached());
+        }
+        match self.interface.receive() {
+            Err(error) if is_down(&error) => Ok(None),
+            received => received,
+        }
+    }
+
+    /// Handles a part of a frame that is longer than a frame of the UMEM.
+    #[cold]
+    #[inline(never)]
+    fn demux_part(&mut self, queue: u32, part: Packet, sink: &mut impl FrameSink) {
+        let is_first = part.is_first_part();
+        let ends = is_first.then(|| drops::endpoints(self.interface.bytes(&part))).flatten();
+        match self.long_frames.split(&mut self.interface, queue, part) {
+            Part::Segment(packet) => self.demux_again(packet, sink),
+            Part::Segments(packets) => {
+                packets.into_iter().for_each(|packet| self.demux_again(packet, sink));
             }
-            if let Some(packet) = self.long_frames.split(&mut self.interface, queue, packet) {
-                return Ok(Some(packet));
+            Part::Pending => {}
+            // Counted once per frame.
+            Part::Dropped(cause) => {
+                self.drops.count(cause);
+                self.record_waiting(cause, ends);
             }
         }
     }
@@ -501,14 +568,20 @@ impl DataPlane {
 
     /// Handles a frame that is not of a cached flow.
     #[inline(never)]
-    fn demux_slow(&mut self, packet: Packet, sink: &mut impl FrameSink) {
+    fn demux_slow(&mut self, mut packet: Packet, sink: &mut impl FrameSink) {
+        let is_tagged = ether_type(self.interface.bytes(&packet)) == Some(EtherType::VLAN.0);
+        if is_tagged && self.remove_priority_tag(&mut packet) {
+            return self.demux_again(packet, sink);
+        }
         let frame = self.interface.bytes(&packet);
-        let mut demux = Demux { first: None, copies: &mut self.copies };
-        self.engine.with(|engine| engine.handle_frame(NOW, self.device, frame, &mut demux));
+        let sources = &mut self.sources;
+        let mut demux = Demux { first: None, copies: &mut self.copies, sources };
+        let device = self.device;
+        let verdict =
+            self.engine.with(|engine| engine.handle_frame(NOW, device, frame, &mut demux));
         let Some(first) = demux.first else {
-            // The frame is malformed, which the engine counts, or from a source that is not
-            // allowed, or its socket was closed meanwhile.
-            return self.interface.release(packet.into_frame());
+            let cause = DropCause::from_verdict(verdict);
+            return self.drop_frame(cause, packet);
         };
         while let Some(to) = self.copies.pop() {
             if let Some(copy) = self.copy(to.index, &packet) {
@@ -516,6 +589,49 @@ impl DataPlane {
             }
         }
         self.deliver(first, packet, sink);
+    }
+
+    /// As [`demux`](Self::demux), for a frame that was changed.
+    #[cold]
+    #[inline(never)]
+    fn demux_again(&mut self, packet: Packet, sink: &mut impl FrameSink) {
+        self.demux(packet, sink);
+    }
+
+    /// Removes the 802.1Q tag of a tagged frame if it has only a priority, as the kernel does.
+    /// Returns `true` then.
+    #[cold]
+    fn remove_priority_tag(&mut self, packet: &mut Packet) -> bool {
+        let frame = self.interface.bytes_mut(packet);
+        let Ok((tag, _)) = VlanTag::split(&frame[EthernetHeader::SIZE..]) else { return false };
+        if tag.identifier() != 0 || tag.ether_type().is_vlan() {
+            return false;
+        }
+        let length = frame.len() - VlanTag::SIZE;
+        // The part behind moves, because a timestamp is in front of the frame.
+        frame.copy_within(12 + VlanTag::SIZE.., 12);
+        packet.truncate(length as u32);
+        true
+    }
+
+    /// Counts a frame that no socket receives, and releases it.
+    #[cold]
+    fn drop_frame(&mut self, cause: DropCause, packet: Packet) {
+        self.drops.count(cause);
+        let ends = drops::endpoints(self.interface.bytes(&packet));
+        self.record_waiting(cause, ends);
+        self.interface.release(packet.into_frame());
+    }
+
+    /// Records a dropped frame if its recipient has received nothing yet.
+    fn record_waiting(&mut self, cause: DropCause, ends: Option<[SocketAddr; 2]>) {
+        let Some([source, destination]) = ends else { return };
+        let [from, to] =
+            [source, destination].map(|end| SocketAddress::new(end.ip(), end.port()));
+        let is_waiting = self.engine.get().is_waiting(self.device, from, to);
+        if is_waiting && self.drops.record_waiting(destination, cause) {
+            self.event_source.wake();
+        }
     }
 
     /// Passes a datagram to the sink or queues it for its socket.
@@ -541,6 +657,7 @@ impl DataPlane {
         };
         if !queue.has_room(self.queue_budget) {
             queue.record_drop();
+            self.drops.count(DropCause::QueueFull);
             return self.interface.release(datagram.packet.into_frame());
         }
         self.queue_budget -= 1;
@@ -559,6 +676,7 @@ impl DataPlane {
         let copy = if room { self.interface.packet(packet.length()) } else { None };
         let Some(mut copy) = copy else {
             queue.record_drop();
+            self.drops.count(DropCause::QueueFull);
             return None;
         };
         let bytes = self.interface.bytes(packet);
@@ -571,6 +689,7 @@ impl DataPlane {
         let (_, queue) = &mut self.raw_queues[at];
         if !queue.has_room(self.queue_budget) {
             queue.record_drop();
+            self.drops.count(DropCause::QueueFull);
             return self.interface.release(packet.into_frame());
         }
         self.queue_budget -= 1;
@@ -588,6 +707,7 @@ impl DataPlane {
         };
         if !queue.has_room(budget) {
             queue.record_drop();
+            self.drops.count(DropCause::QueueFull);
             return self.interface.release(packet.into_frame());
         }
         queue.push(packet);
@@ -619,6 +739,7 @@ pub(crate) fn is_down(error: &io::Error) -> bool {
 struct Demux<'a> {
     first: Option<Recipient>,
     copies: &'a mut Vec<Recipient>,
+    sources: &'a mut SourcePolicy,
 }
 
 impl Listener for Demux<'_> {
@@ -632,5 +753,9 @@ impl Listener for Demux<'_> {
         } else {
             self.copies.push(recipient);
         }
+    }
+
+    fn accepts_source(&mut self, source: Address, _destination: Address) -> bool {
+        self.sources.accepts(source)
     }
 }

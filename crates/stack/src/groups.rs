@@ -75,6 +75,8 @@ struct GroupPort {
     redirected: bool,
     /// The fallback reason reported last.
     reported_reason: Option<FallbackReason>,
+    /// Set if all frames were dropped, until the last member leaves.
+    given_up: Option<FallbackReason>,
     /// `true` if other sockets receive the group without being members, as of `checked_at`.
     has_listeners: bool,
     checked_at: Option<Instant>,
@@ -128,6 +130,14 @@ impl Groups {
             None
         } else {
             at_port.reported_reason.or(Some(FallbackReason::OtherMembers))
+        }
+    }
+
+    /// Makes the kernel receive a group, with the next poll.
+    pub(crate) fn give_up(&mut self, group: IpAddr, port: u16, reason: FallbackReason) {
+        let at_port = self.joined.get_mut(&group).and_then(|state| state.ports.get_mut(&port));
+        if let Some(at_port) = at_port {
+            at_port.given_up = Some(reason);
         }
     }
 
@@ -192,7 +202,7 @@ impl Groups {
         for (&group, state) in &mut self.joined {
             for (&port, at_port) in &mut state.ports {
                 let listeners = at_port.has_listeners.then_some(FallbackReason::OtherListeners);
-                let reason = state.reason.or(listeners);
+                let reason = state.reason.or(listeners).or(at_port.given_up);
                 // The data plane is locked only for changes, so that sockets do not wait.
                 if at_port.redirected == reason.is_some() || at_port.reported_reason != reason {
                     let data_plane = shared.data_plane();

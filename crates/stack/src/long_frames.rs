@@ -3,6 +3,10 @@
 //! In generic mode the filter sees what segmentation and receive offloads have made of a stream:
 //! TCP segments of up to 64 KiB. Each part becomes a segment of its own, with headers in the free
 //! bytes in front. The engine then needs no other code. Long frames of other protocols are dropped.
+//!
+//! An offload leaves the partial sum in the checksum of a merged frame, so its parts are passed on
+//! as they arrive. Any other frame is one long packet of the wire (a jumbo frame): its parts wait
+//! until the checksum of all of them is known to be valid.
 
 use std::collections::HashMap;
 
@@ -10,6 +14,8 @@ use hairpin_wire::{
     EtherType, EthernetHeader, Ipv4Header, Ipv6Header, Protocol, Sum, TcpFlags, TcpHeader,
 };
 use hairpin_xdp::{Interface, Packet};
+
+use crate::drops::DropCause;
 
 /// The longest headers: Ethernet, IPv4 with options, TCP with options.
 const HEADERS_MAX: usize = 14 + 60 + 60;
@@ -19,7 +25,48 @@ const LAST_FLAGS: [TcpFlags; 2] = [TcpFlags::FIN, TcpFlags::PSH];
 /// The long frames that are being received, by queue.
 #[derive(Debug, Default)]
 pub(crate) struct LongFrames {
-    frames: HashMap<u32, Headers>,
+    frames: HashMap<u32, LongFrame>,
+}
+
+/// What becomes of a part.
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// A segment of its own.
+    Segment(Packet),
+    /// It was the last part of a frame whose checksum is valid: its segments.
+    Segments(Vec<Packet>),
+    /// It waits, or belongs to a frame that is dropped.
+    Pending,
+    /// Its frame is dropped from here on.
+    Dropped(DropCause),
+}
+
+/// A long frame of TCP that is being received.
+#[derive(Debug)]
+struct LongFrame {
+    headers: Headers,
+    /// The number of bytes of the IP packet that are still to come.
+    left: usize,
+    /// The parts so far of a frame whose checksum is verified.
+    unverified: Option<Unverified>,
+}
+
+/// The parts of a frame until its checksum is known.
+#[derive(Debug)]
+struct Unverified {
+    sum: Sum,
+    /// `true` after an odd number of bytes.
+    is_odd: bool,
+    parts: Vec<Packet>,
+}
+
+impl Unverified {
+    fn add(&mut self, bytes: &[u8]) {
+        let (low, rest) = bytes.split_at(usize::from(self.is_odd && !bytes.is_empty()));
+        let sum = low.iter().fold(self.sum, |sum, &low| sum.word(low.into()));
+        self.sum = sum.bytes(rest);
+        self.is_odd = if bytes.is_empty() { self.is_odd } else { rest.len() % 2 != 0 };
+    }
 }
 
 /// The headers of a segment's parts.
@@ -35,43 +82,106 @@ struct Headers {
 }
 
 impl LongFrames {
-    /// Makes a part a segment. Returns `None` for a part that is dropped.
-    #[cold]
+    /// Makes a part a segment.
     pub(crate) fn split(
         &mut self,
         interface: &mut Interface,
         queue: u32,
         mut part: Packet,
-    ) -> Option<Packet> {
+    ) -> Part {
         let (is_first, is_last) = (part.is_first_part(), part.is_last_part());
         if is_first {
-            match Headers::read(interface.bytes(&part)) {
-                Some(headers) => drop(self.frames.insert(queue, headers)),
-                None => drop(self.frames.remove(&queue)),
-            }
-        }
-        let headers = self.frames.get_mut(&queue);
-        let is_complete = headers.is_some_and(|headers| {
-            if !is_first {
-                if (part.offset() as usize) < headers.length {
-                    return false;
+            self.discard(interface, queue);
+            match LongFrame::read(interface.bytes(&part)) {
+                Ok(frame) => drop(self.frames.insert(queue, frame)),
+                Err(cause) => {
+                    interface.release(part.into_frame());
+                    return Part::Dropped(cause);
                 }
-                part.grow_front(headers.length as u32);
-                interface.bytes_mut(&mut part)[..headers.length]
-                    .copy_from_slice(&headers.bytes[..headers.length]);
             }
-            headers.complete(interface.bytes_mut(&mut part), is_last).is_some()
-        });
-        // Parts after one that is dropped would have wrong sequence numbers.
-        if is_last || !is_complete {
-            self.frames.remove(&queue);
         }
-        if !is_complete {
+        let Some(frame) = self.frames.get_mut(&queue) else {
             interface.release(part.into_frame());
-            return None;
+            return Part::Pending;
+        };
+        if !frame.complete(interface, &mut part, is_first, is_last) {
+            // Parts after one that is dropped would have wrong sequence numbers.
+            interface.release(part.into_frame());
+            self.discard(interface, queue);
+            return Part::Dropped(DropCause::Malformed);
         }
         part.make_whole();
-        Some(part)
+        let Some(unverified) = &mut frame.unverified else {
+            if is_last {
+                self.frames.remove(&queue);
+            }
+            return Part::Segment(part);
+        };
+        unverified.parts.push(part);
+        if !is_last {
+            return Part::Pending;
+        }
+        if !unverified.sum.is_valid() {
+            self.discard(interface, queue);
+            return Part::Dropped(DropCause::Checksum);
+        }
+        let parts = std::mem::take(&mut unverified.parts);
+        self.frames.remove(&queue);
+        Part::Segments(parts)
+    }
+
+    /// Releases the parts of an incomplete frame.
+    fn discard(&mut self, interface: &mut Interface, queue: u32) {
+        let unverified = self.frames.remove(&queue).and_then(|frame| frame.unverified);
+        for part in unverified.into_iter().flat_map(|unverified| unverified.parts) {
+            interface.release(part.into_frame());
+        }
+    }
+}
+
+impl LongFrame {
+    /// Reads the first part of a frame.
+    fn read(first: &[u8]) -> Result<Self, DropCause> {
+        let headers = Headers::read(first).ok_or(DropCause::TooLong)?;
+        let pseudo = headers.pseudo_header(first).ok_or(DropCause::Checksum)?;
+        let (tcp, _) =
+            TcpHeader::split(&first[headers.tcp..]).map_err(|_| DropCause::Malformed)?;
+        let is_verified = !pseudo.is_partial(tcp.checksum());
+        let unverified = Unverified { sum: pseudo, is_odd: false, parts: Vec::new() };
+        let left = headers.packet_length(first).ok_or(DropCause::Malformed)?;
+        Ok(Self { headers, left, unverified: is_verified.then_some(unverified) })
+    }
+
+    /// Adds a part to the sum, and makes it a segment. Returns `false` if that is not possible.
+    fn complete(
+        &mut self,
+        interface: &Interface,
+        part: &mut Packet,
+        is_first: bool,
+        is_last: bool,
+    ) -> bool {
+        let headers = &mut self.headers;
+        // Bytes behind the packet are not part of it.
+        let before = if is_first { EthernetHeader::SIZE } else { 0 };
+        let length = (part.length() as usize).min(before + self.left);
+        part.truncate(length as u32);
+        self.left -= length.saturating_sub(before);
+        if is_last && self.left > 0 {
+            return false;
+        }
+        if let Some(unverified) = &mut self.unverified {
+            let bytes = interface.bytes(part);
+            unverified.add(if is_first { &bytes[headers.tcp..] } else { bytes });
+        }
+        if !is_first {
+            if (part.offset() as usize) < headers.length {
+                return false;
+            }
+            part.grow_front(headers.length as u32);
+            interface.bytes_mut(part)[..headers.length]
+                .copy_from_slice(&headers.bytes[..headers.length]);
+        }
+        headers.complete(interface.bytes_mut(part), is_last).is_some()
     }
 }
 
@@ -97,6 +207,33 @@ impl Headers {
         let mut bytes = [0; HEADERS_MAX];
         bytes.get_mut(..length)?.copy_from_slice(frame.get(..length)?);
         Some(Self { bytes, length, tcp, flags: header.flags(), sequence: header.sequence_number() })
+    }
+
+    /// Returns the length of the whole IP packet.
+    fn packet_length(&self, frame: &[u8]) -> Option<usize> {
+        let packet = frame.get(EthernetHeader::SIZE..)?;
+        match Ipv4Header::parse_start(packet) {
+            Ok((ip, ..)) => Some(usize::from(ip.total_length())),
+            Err(_) => {
+                let (ip, _) = Ipv6Header::parse_start(packet).ok()?;
+                Some(Ipv6Header::SIZE + usize::from(ip.payload_length()))
+            }
+        }
+    }
+
+    /// Returns the sum of the pseudo header of the whole frame; `None` if the IP header is invalid.
+    fn pseudo_header(&self, frame: &[u8]) -> Option<Sum> {
+        let (ethernet, packet) = EthernetHeader::split(frame).ok()?;
+        if ethernet.ether_type() == EtherType::IPV4 {
+            let (ip, ..) = Ipv4Header::parse_start(packet).ok()?;
+            let length = ip.total_length().checked_sub(ip.header_length() as u16)?;
+            let (source, to) = (ip.source(), ip.destination());
+            let pseudo = Sum::pseudo_ipv4(source, to, Protocol::TCP, length);
+            return ip.is_checksum_valid(packet).then_some(pseudo);
+        }
+        let (ip, _) = Ipv6Header::parse_start(packet).ok()?;
+        let length = u32::from(ip.payload_length());
+        Some(Sum::pseudo_ipv6(ip.source(), ip.destination(), Protocol::TCP, length))
     }
 
     /// Writes lengths, sequence number, flags and checksums of the next segment.

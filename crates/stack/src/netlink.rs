@@ -53,9 +53,7 @@ impl Netlink {
     /// Those of creating a socket; a kernel before Linux 5.3, which has no notification group for
     /// nexthops.
     pub(crate) fn open() -> io::Result<Self> {
-        let request_socket = RequestSocket::open(NETLINK_ROUTE)?;
-        request_socket.enable_strict_checking()?;
-        Ok(Self { request_socket, changes: Changes::subscribe()? })
+        Ok(Self { request_socket: open_requests()?, changes: Changes::subscribe()? })
     }
 
     /// Returns an interface by its index.
@@ -79,6 +77,18 @@ impl Netlink {
         self.request_socket.dump(&address::request(interface), parse)
     }
 
+    /// Returns the usable addresses of all interfaces.
+    ///
+    /// # Errors
+    /// As for [`addresses`](Self::addresses).
+    pub(crate) fn host_addresses(&mut self) -> io::Result<Vec<IpAddr>> {
+        let parse = |kind, payload: &[u8]| {
+            let interface = address::interface(payload)?;
+            InterfaceAddress::parse(kind, payload, interface).map(|found| found.address)
+        };
+        self.request_socket.dump(&address::request(0), parse)
+    }
+
     /// Returns the kernel's route to `destination`, including policy rules and learned MTUs.
     ///
     /// `source` and `interface` restrict the route if given. Marks, types of service and ports are
@@ -94,9 +104,7 @@ impl Netlink {
         source: Option<IpAddr>,
         interface: Option<u32>,
     ) -> io::Result<Route> {
-        let request = route::request(destination, source, interface);
-        let found = self.request_socket.request(request, route::Found::parse)?;
-        found.with_source(source).ok_or(io::ErrorKind::AddrNotAvailable.into())
+        find_route(&mut self.request_socket, destination, source, interface)
     }
 
     /// Returns the Ethernet address of a neighbor, if the kernel has one.
@@ -139,6 +147,31 @@ impl Netlink {
     pub(crate) fn changes(&mut self, report: &mut impl FnMut(Change)) -> io::Result<()> {
         self.changes.drain(report)
     }
+}
+
+/// Opens a socket for requests only, in the calling thread's network namespace.
+///
+/// # Errors
+/// Those of creating a socket; a kernel before Linux 4.20.
+pub(crate) fn open_requests() -> io::Result<RequestSocket> {
+    let requests = RequestSocket::open(NETLINK_ROUTE)?;
+    requests.enable_strict_checking()?;
+    Ok(requests)
+}
+
+/// Returns the kernel's route; see [`Netlink::route`].
+///
+/// # Errors
+/// As there.
+pub(crate) fn find_route(
+    requests: &mut RequestSocket,
+    destination: IpAddr,
+    source: Option<IpAddr>,
+    interface: Option<u32>,
+) -> io::Result<Route> {
+    let request = route::request(destination, source, interface);
+    let found = requests.request(request, route::Found::parse)?;
+    found.with_source(source).ok_or(io::ErrorKind::AddrNotAvailable.into())
 }
 
 /// Readable when there are changes.

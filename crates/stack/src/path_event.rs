@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
+use crate::drops::DropCause;
+
 /// An event that a user should be notified of. Each is reported when it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -13,6 +15,13 @@ pub enum PathEvent {
         address: SocketAddr,
         /// The cause.
         reason: FallbackReason,
+    },
+    /// Frames to a socket that has received nothing yet were dropped. Reported once per address.
+    RxDropped {
+        /// The local address or group.
+        address: SocketAddr,
+        /// The cause.
+        cause: DropCause,
     },
     /// Received datagrams bypass the kernel again.
     RxRestored {
@@ -73,6 +82,12 @@ pub enum FallbackReason {
     TooLong,
     /// The filter is full.
     FilterFull,
+    /// The socket has received nothing, because all of its frames were dropped.
+    Dropped(DropCause),
+    /// The connection was handed back, because all of its frames were dropped.
+    FramesLost,
+    /// Too many next hops are in use.
+    TooManyNeighbors,
     /// The connection uses something that only the kernel implements.
     Feature(&'static str),
 }
@@ -81,6 +96,9 @@ impl fmt::Display for FallbackReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Feature(feature) => return write!(f, "the connection uses {feature}"),
+            Self::Dropped(cause) => return write!(f, "all of its frames were dropped: {cause}"),
+            Self::FramesLost => "all of its frames were dropped before",
+            Self::TooManyNeighbors => "too many next hops are in use",
             Self::OtherInterface => "the path is on another interface",
             Self::OtherPeer => "the socket is connected to another peer",
             Self::ThisHost => "the destination is this host",
@@ -103,11 +121,22 @@ impl PathEvent {
     }
 }
 
+impl PathEvent {
+    /// Returns `true` for a fallback to the kernel, and for dropped frames.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        self.is_fallback() || matches!(self, Self::RxDropped { .. })
+    }
+}
+
 impl fmt::Display for PathEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RxFallback { address, reason } => {
                 write!(f, "{} falls back to the kernel: {reason}", Place(*address))
+            }
+            Self::RxDropped { address, cause } => {
+                write!(f, "{} has received nothing, and drops frames: {cause}", Place(*address))
             }
             Self::RxRestored { address } => {
                 write!(f, "{} bypasses the kernel again", Place(*address))

@@ -16,9 +16,6 @@ pub struct StackSettings {
     pub tcp: bool,
     /// Turns a fallback to the kernel into an error.
     pub strict: bool,
-    /// Skips checksum validation of received frames. `None`: only on a veth, whose kernel peer
-    /// leaves checksums incomplete.
-    pub trusts_checksums: Option<bool>,
     /// Called first in each thread that the stack starts. Signals are blocked there.
     pub on_thread_start: Option<fn()>,
     /// Ends the TCP connections that are taken over after the death of this process.
@@ -32,7 +29,6 @@ impl Default for StackSettings {
             sockets: 1_024,
             tcp: false,
             strict: false,
-            trusts_checksums: None,
             on_thread_start: None,
             keeper: None,
         }

@@ -21,10 +21,11 @@ use crate::control_plane::{ControlPlane, packet_limit};
 use crate::data_plane::{DataPlane, Reader};
 use crate::fast_mutex::{FastGuard, FastMutex};
 use crate::groups::GroupUpdate;
+use crate::source_policy::SourcePolicy;
 use crate::tcp::TcpTable;
 use crate::watcher::{self, EventSource};
 use crate::{
-    AdoptedSocket, AdoptedTcp, Adoption, IpFields, PathEvent, RawFrames, SocketOptions, StackError,
+    AdoptedSocket, AdoptedTcp, Adoption, DropCounters, IpFields, PathEvent, RawFrames, SocketOptions, StackError,
     StackSettings, TcpCounters, TcpSocket, UdpSocket, udp_injector,
 };
 
@@ -77,7 +78,7 @@ pub(crate) struct SharedState {
     removed: AtomicBool,
     /// A line of text: interface, driver, queues and so on.
     description: String,
-    pub(crate) event_source: EventSource,
+    pub(crate) event_source: Arc<EventSource>,
     pub(crate) tcp: TcpTable,
 }
 
@@ -96,13 +97,11 @@ impl Stack {
             None => Interface::from_opened(open_interface(name, settings)?)?,
         };
         let index = interface.device().index;
-        let is_veth = interface.device().driver.as_deref() == Some("veth");
-        let trusts_checksums = settings.trusts_checksums.unwrap_or(is_veth);
         let (queues, umem) = (interface.device().queues, interface.umem().clone());
         let rx_probe = interface.rx_probe();
         let tx_wakeups = (0..queues).filter_map(|queue| interface.tx_wakeup(queue)).collect();
         let (receive_stamps, description) = (interface.receive_stamps(), interface.to_string());
-        let event_source = EventSource::new().map_err(StackError::Thread)?;
+        let event_source = Arc::new(EventSource::new().map_err(StackError::Thread)?);
         let mut control_plane = ControlPlane::new(index)?;
         let engine = Settings {
             devices: 1,
@@ -113,8 +112,10 @@ impl Stack {
             seed: watcher::random(),
         };
         let (mac, mtu) = (MacAddress(control_plane.mac()), packet_limit(interface.device().mtu));
-        let device = DeviceSettings { mac, mtu, trusts_checksums, vlan: None };
-        let mut data_plane = DataPlane::new(interface, &engine, &device)
+        let device = DeviceSettings { mac, mtu, vlan: None };
+        let sources = control_plane.source_rules(name).map_err(StackError::Netlink)?;
+        let sources = SourcePolicy::new(index, sources).map_err(StackError::Netlink)?;
+        let mut data_plane = DataPlane::new(interface, &engine, &device, sources, &event_source)
             .expect("the engine has capacity for one device");
         let addresses = control_plane.addresses(index).map_err(StackError::Netlink)?;
         control_plane.set_addresses(&mut data_plane, &addresses);
@@ -136,7 +137,7 @@ impl Stack {
             removed: AtomicBool::new(false),
             description,
             event_source,
-            tcp: TcpTable::new(trusts_checksums, settings.keeper.clone()),
+            tcp: TcpTable::new(settings.keeper.clone()),
         });
         if let Some(keeper) = &settings.keeper
             && shared.event_source.add_keeper(keeper.descriptor()).is_err()
@@ -197,6 +198,12 @@ impl Stack {
         let mut counters = self.owner.tcp.counters();
         counters.long_frames = self.owner.data_plane().long_frames();
         counters
+    }
+
+    /// Returns the counters of redirected frames that no socket has received.
+    #[must_use]
+    pub fn drop_counters(&self) -> DropCounters {
+        self.owner.data_plane().drop_counters()
     }
 
     /// Presents a datagram to the kernel as if its source had sent it: one that arrived over AF_XDP

@@ -150,9 +150,13 @@ impl Watcher {
             }
             self.shared.tcp.make_progress(&self.shared);
             has_groups = poll_groups(&self.shared);
+            report_drops(&self.shared);
             if self.refreshed_at.elapsed() >= NEIGHBOR_REFRESH_INTERVAL {
                 self.refreshed_at = Instant::now();
-                self.shared.control_plane().refresh_neighbors(&self.shared);
+                let mut control_plane = self.shared.control_plane();
+                control_plane.refresh_neighbors(&self.shared);
+                // Sysctls change without a notification. An error is retried next time.
+                let _ = control_plane.update_sources(&self.shared);
             }
         }
     }
@@ -190,6 +194,19 @@ pub(crate) fn poll_groups(shared: &SharedState) -> bool {
         shared.apply_group_update(&mut control_plane, found);
     }
     true
+}
+
+/// Reports dropped frames of sockets that have received nothing, and makes the kernel receive for
+/// those of which every frame is lost.
+fn report_drops(shared: &SharedState) {
+    if !shared.data_plane().drops.has_reports() {
+        return;
+    }
+    let mut control_plane = shared.control_plane();
+    let reports = shared.data_plane().drops.take_reports();
+    for report in reports {
+        control_plane.report_drops(shared, report);
+    }
 }
 
 /// Blocks all signals of the calling thread: they are for the program's own threads. Returns the

@@ -25,11 +25,13 @@ pub enum Reason {
     Path,
     /// 64 KiB were in flight for 100 ms: the kernel has segmentation offload.
     Bulk,
+    /// All frames received since the takeover were dropped. Set by the owner.
+    FramesLost,
 }
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Fin,
         Self::Reset,
         Self::Syn,
@@ -39,6 +41,7 @@ impl Reason {
         Self::ClosedWindow,
         Self::Path,
         Self::Bulk,
+        Self::FramesLost,
     ];
 }
 
@@ -54,6 +57,7 @@ impl fmt::Display for Reason {
             Self::ClosedWindow => "window closed for 5 ms",
             Self::Path => "the path has changed",
             Self::Bulk => "64 KiB in flight for 100 ms",
+            Self::FramesLost => "all received frames were dropped",
         })
     }
 }

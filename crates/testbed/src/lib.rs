@@ -38,7 +38,7 @@
 //! | `rtnetlink`, `ethtool` | links, addresses, routes, rules, neighbors; queues and offloads |
 //! | `relay` | the thread between two hosts: [`Relay`], [`RelaySettings`] |
 //! | `faults`, `fault_draw`, `faulty_link` | the faults of a relay, their random draw, their effect |
-//! | `frame`, `packet_socket`, `vnet_header` | frames: parsing, packet(7) sockets, segmentation |
+//! | `frame`, `packet_socket`, `vnet_header` | frames: parsing, [`FrameSender`], segmentation |
 //! | `minimal_socket` | [`MinimalSocket`], an AF_XDP socket that is the lower bound of benchmarks |
 //! | `relay_counters` | [`RelayCounters`]; add a counter of the relay there |
 //! | `allocations`, `test_scale` | [`CountingAllocator`]; [`scaled`] |
@@ -83,6 +83,7 @@ pub use ethtool::{Offloads, Queues};
 pub use faults::{Chance, Delay, Faults, Filter, Holding, Part, Protocol, Rate};
 pub use host::Host;
 pub use minimal_socket::MinimalSocket;
+pub use packet_socket::FrameSender;
 pub use relay::{Direction, Relay, RelaySettings};
 pub use relay_counters::RelayCounters;
 pub use rtnetlink::{Link, NudState, Route, RouteKind, Rtnetlink, Rule};

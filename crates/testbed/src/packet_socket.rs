@@ -5,6 +5,7 @@ use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 
+use crate::Host;
 use crate::frame::VLAN_TAG;
 use crate::vnet_header::VnetHeader;
 
@@ -25,6 +26,60 @@ pub(crate) struct PacketSocket {
     fd: OwnedFd,
     slots: Box<[u8]>,
     received: [Slot; BATCH],
+}
+
+/// Sends complete frames from an interface of a host, whatever they contain.
+pub struct FrameSender(PacketSocket);
+
+impl FrameSender {
+    /// Opens a sender on an interface of a host.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn open(host: &Host, interface: u32) -> io::Result<Self> {
+        host.run(|| PacketSocket::open(interface)).flatten().map(Self)
+    }
+
+    /// Sends a frame. Waits for room in the socket's buffer.
+    ///
+    /// # Errors
+    /// The kernel's: the frame is shorter than its Ethernet header, or longer than the MTU permits.
+    pub fn send(&self, frame: &[u8]) -> io::Result<()> {
+        self.send_all(&COMPLETE, frame)
+    }
+
+    /// Sends a frame of which the checksum field has the partial sum, as the kernel passes those of
+    /// its own sockets to a device (`VIRTIO_NET_HDR_F_NEEDS_CSUM`). `start` is the offset of the
+    /// transport header, and `field` that of the checksum in it.
+    ///
+    /// # Errors
+    /// As for [`send`](Self::send).
+    pub fn send_partial(&self, frame: &[u8], start: u16, field: u16) -> io::Result<()> {
+        self.send_all(&VnetHeader::partial(start, field), frame)
+    }
+
+    fn send_all(&self, vnet: &[u8; VnetHeader::LENGTH], frame: &[u8]) -> io::Result<()> {
+        let frames = [frame.to_vec()];
+        loop {
+            match self.0.send_with(vnet, &frames) {
+                Ok(0) => {}
+                Ok(_) => return Ok(()),
+                Err(error) if is_full(&error) => {}
+                Err(error) => return Err(error),
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(libc::ENOBUFS)
+}
+
+impl std::fmt::Debug for FrameSender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("FrameSender")
+    }
 }
 
 /// The frame in one receive slot.
@@ -105,13 +160,22 @@ impl PacketSocket {
 
     /// Sends up to a batch of complete frames. Returns how many of the first frames were sent.
     pub(crate) fn send(&self, frames: &[Vec<u8>]) -> io::Result<usize> {
+        self.send_with(&COMPLETE, frames)
+    }
+
+    /// Sends up to a batch of frames with this vnet header.
+    fn send_with(
+        &self,
+        vnet: &[u8; VnetHeader::LENGTH],
+        frames: &[Vec<u8>],
+    ) -> io::Result<usize> {
         let piece = |bytes: &[u8]| libc::iovec {
             iov_base: bytes.as_ptr().cast_mut().cast(),
             iov_len: bytes.len(),
         };
         let count = frames.len().min(BATCH);
         let mut pieces: [[libc::iovec; 2]; BATCH] = std::array::from_fn(|index| {
-            [piece(&COMPLETE), piece(frames.get(index).map_or(&[], Vec::as_slice))]
+            [piece(vnet), piece(frames.get(index).map_or(&[], Vec::as_slice))]
         });
         let mut messages = pieces.each_mut().map(|pieces| message(pieces));
         let fd = self.fd.as_raw_fd();

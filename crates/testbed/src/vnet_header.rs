@@ -53,6 +53,15 @@ impl VnetHeader {
         }
     }
 
+    /// Returns the bytes of a header for a frame with a partial checksum.
+    pub(crate) fn partial(start: u16, offset: u16) -> [u8; Self::LENGTH] {
+        let mut bytes = [0; Self::LENGTH];
+        bytes[0] = NEEDS_CHECKSUM;
+        bytes[6..8].copy_from_slice(&start.to_ne_bytes());
+        bytes[8..10].copy_from_slice(&offset.to_ne_bytes());
+        bytes
+    }
+
     /// Completes a frame and passes each frame for the wire to `on`. `segment` is a buffer for
     /// reuse.
     pub(crate) fn complete(

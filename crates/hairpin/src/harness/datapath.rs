@@ -116,12 +116,13 @@ impl OpenTransport {
         }
     }
 
-    /// Writes the counters of the connections that AF_XDP carries.
+    /// Writes the counters of the connections that AF_XDP carries, and of the frames that it drops.
     pub(crate) fn write_counters(&self, writer: &mut CounterWriter<'_>) {
         if let Transport::Xdp(stack) = &self.transport {
             let counters = stack.tcp_counters();
             writer.gauge("tcp", "bypassing", Unit::Connections, counters.bypassing);
             writer.counters("tcp", counters.iter().filter(|(name, _)| *name != "bypassing"));
+            writer.counters("xdp.dropped", stack.drop_counters().iter());
         }
     }
 

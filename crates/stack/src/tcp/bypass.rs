@@ -17,8 +17,10 @@ use super::ring::Ring;
 use super::{TICK_MAX, now, tick};
 use crate::control_plane::NextHop;
 use crate::data_plane::is_down;
+use crate::drops::GIVEN_UP_AFTER;
 use crate::readiness::Readiness;
 use crate::stack::SharedState;
+use crate::{DropCause, FallbackReason, PathEvent};
 
 /// The most frames processed per poll.
 pub(super) const BATCH: usize = 32;
@@ -67,6 +69,10 @@ pub(super) struct Bypass {
     /// plane when a segment is posted, so that an answer takes its lock only once.
     pub(super) spare: Option<Packet>,
     pub(super) received: Option<Packet>,
+    /// `true` after a segment with a partial checksum.
+    pub(super) has_partial: bool,
+    /// The number of frames dropped, until one is accepted.
+    pub(super) lost_frames: Option<u32>,
 }
 
 impl Bypass {
@@ -165,14 +171,23 @@ impl Bypass {
         // The frames are on their way from the core that wrote them.
         let now = now();
         self.active_at = now;
+        if self.generation != shared.generation() {
+            // Frames to a new Ethernet address arrive before the next segment is sent.
+            self.find_path(shared);
+        }
         let Self { connection, send_ring, receive_ring, packets, for_kernel, .. } = self;
+        let Self { hop, has_partial, lost_frames, local, .. } = self;
         let mut rings = Rings { send: send_ring, receive: receive_ring };
         for packet in packets.iter() {
             let frame = shared.umem.bytes(packet);
-            let Some(segment) = segment(frame, shared.tcp.trusts_checksums) else {
-                shared.tcp.count(Count::Malformed, 1);
-                continue;
+            let segment = match segment(frame, hop.source_mac, has_partial) {
+                Ok(segment) => segment,
+                Err(cause) => {
+                    drop_frame(shared, *local, cause, lost_frames, connection);
+                    continue;
+                }
             };
+            *lost_frames = None;
             let verdict = connection.handle_segment_first(now, segment, &mut rings, listener);
             if verdict == Verdict::Kernel {
                 for_kernel.push(frame[EthernetHeader::SIZE..].to_vec());
@@ -396,22 +411,64 @@ fn ignore_down(result: io::Result<()>) -> io::Result<()> {
     result.or_else(|error| if is_down(&error) { Ok(()) } else { Err(error) })
 }
 
-/// Returns the TCP segment of a frame if its lengths and checksums are valid.
-#[inline]
-fn segment(frame: &[u8], trusts_checksums: bool) -> Option<&[u8]> {
-    let (ethernet, packet) = EthernetHeader::split(frame).ok()?;
-    if ethernet.ether_type() == EtherType::IPV4 {
-        let (ip, _, segment) = Ipv4Header::parse(packet).ok()?;
-        if trusts_checksums {
-            return Some(segment);
+/// Counts a dropped frame. If no frame has arrived since the takeover, reports the first one, and
+/// asks for a handback after some.
+#[cold]
+fn drop_frame(
+    shared: &SharedState,
+    address: SocketAddr,
+    cause: DropCause,
+    lost_frames: &mut Option<u32>,
+    connection: &mut Connection,
+) {
+    shared.tcp.count(Count::drop(cause), 1);
+    let Some(lost) = lost_frames else { return };
+    *lost += 1;
+    let event = match *lost {
+        1 => PathEvent::RxDropped { address, cause },
+        GIVEN_UP_AFTER => {
+            connection.request_handback(Reason::FramesLost);
+            PathEvent::RxFallback { address, reason: FallbackReason::Dropped(cause) }
         }
-        let length = segment.len() as u16;
-        let pseudo = Sum::pseudo_ipv4(ip.source(), ip.destination(), Protocol::TCP, length);
-        let valid = ip.is_checksum_valid(packet) && TcpHeader::is_checksum_valid(pseudo, segment);
-        return valid.then_some(segment);
+        _ => return,
+    };
+    shared.report(&mut shared.control_plane(), event);
+}
+
+/// Returns the TCP segment of a frame by the rules of the kernel: the frame is for this host's
+/// Ethernet address, the lengths and the IP checksum are valid, and the TCP checksum is valid or the
+/// partial sum that the kernel of a local sender leaves. `has_partial` is set by the latter, which
+/// is then compared first.
+#[inline]
+pub(super) fn segment<'f>(
+    frame: &'f [u8],
+    mac: [u8; 6],
+    has_partial: &mut bool,
+) -> Result<&'f [u8], DropCause> {
+    let malformed = |_| DropCause::Malformed;
+    let (ethernet, packet) = EthernetHeader::split(frame).map_err(malformed)?;
+    if ethernet.destination().0 != mac {
+        return Err(DropCause::OtherMac);
     }
-    let (ip, segment) = Ipv6Header::parse(packet).ok()?;
-    let length = segment.len() as u32;
-    let pseudo = || Sum::pseudo_ipv6(ip.source(), ip.destination(), Protocol::TCP, length);
-    (trusts_checksums || TcpHeader::is_checksum_valid(pseudo(), segment)).then_some(segment)
+    let (segment, pseudo) = if ethernet.ether_type() == EtherType::IPV4 {
+        let (ip, _, segment) = Ipv4Header::parse(packet).map_err(malformed)?;
+        if !ip.is_checksum_valid(packet) {
+            return Err(DropCause::Checksum);
+        }
+        let (source, to, length) = (ip.source(), ip.destination(), segment.len() as u16);
+        (segment, Sum::pseudo_ipv4(source, to, Protocol::TCP, length))
+    } else {
+        let (ip, segment) = Ipv6Header::parse(packet).map_err(malformed)?;
+        let (source, to, length) = (ip.source(), ip.destination(), segment.len() as u32);
+        (segment, Sum::pseudo_ipv6(source, to, Protocol::TCP, length))
+    };
+    let is_partial = || {
+        let header = TcpHeader::split(segment);
+        header.is_ok_and(|(header, _)| pseudo.is_partial(header.checksum()))
+    };
+    if *has_partial && is_partial() || TcpHeader::is_checksum_valid(pseudo, segment) {
+        return Ok(segment);
+    }
+    *has_partial |= is_partial();
+    if *has_partial && is_partial() { Ok(segment) } else { Err(DropCause::Checksum) }
 }

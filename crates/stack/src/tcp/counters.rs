@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hairpin_tcp::Reason;
 
 use super::takeover::{TakeoverError, feature};
+use crate::DropCause;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident, $variant:ident,)*) => {
@@ -110,8 +111,14 @@ counters! {
     injected, Injected,
     /// Packets that could not be presented to the kernel.
     not_injected, NotInjected,
-    /// Frames dropped: an invalid length or checksum.
+    /// Frames dropped: an invalid length.
     malformed, Malformed,
+    /// Frames dropped: a checksum is neither valid nor the partial sum of a local sender.
+    wrong_checksum, WrongChecksum,
+    /// Frames dropped: for another Ethernet address.
+    other_mac, OtherMac,
+    /// Handbacks because all received frames were dropped.
+    frames_lost, FramesLost,
 }
 
 impl TcpCounters {
@@ -169,6 +176,15 @@ impl Count {
         })
     }
 
+    /// Returns the counter of a dropped frame.
+    pub(super) fn drop(cause: DropCause) -> Self {
+        match cause {
+            DropCause::Checksum => Self::WrongChecksum,
+            DropCause::OtherMac => Self::OtherMac,
+            _ => Self::Malformed,
+        }
+    }
+
     /// Returns the counter of a handback that the connection requested.
     pub(super) fn handback(reason: Reason) -> Self {
         match reason {
@@ -178,6 +194,7 @@ impl Count {
             Reason::ClosedWindow => Self::WindowClosed,
             Reason::Path => Self::PathChanged,
             Reason::Bulk => Self::Bulk,
+            Reason::FramesLost => Self::FramesLost,
             // SYN, urgent data, an option.
             _ => Self::Unusual,
         }

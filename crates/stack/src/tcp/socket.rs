@@ -22,6 +22,7 @@ use super::{now, tick, tick_length};
 use crate::fast_mutex::{FastGuard, FastMutex};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, SharedState};
+use crate::FallbackReason;
 use crate::watcher::FIRST_SOCKET_TOKEN;
 pub use adopted::{AdoptedTcp, TcpStatus};
 pub(crate) use attendance::Attendance;
@@ -234,6 +235,11 @@ impl TcpSocket {
         let mut inner = self.state.inner();
         if inner.bypass.is_some() {
             return Ok(());
+        }
+        if inner.last_handback == Some(Handback::Connection(Reason::FramesLost)) {
+            let error = TakeoverError::Path(FallbackReason::FramesLost);
+            self.owner.tcp.count_refusal(&error);
+            return Err(error);
         }
         self.owner
             .tcp

@@ -10,7 +10,7 @@ use hairpin_time::{Duration, Instant};
 use hairpin_wire::EthernetHeader;
 use hairpin_xdp::Entry;
 
-use super::bypass::BATCH;
+use super::bypass::{BATCH, segment};
 use super::counters::{Count, Counts, TcpCounters};
 use super::flow_table::FlowKey;
 use super::injector::Injector;
@@ -32,6 +32,8 @@ const ABANDONED: Duration = Duration::from_millis(100);
 const RETIRED: Duration = Duration::from_millis(50);
 /// The time for which the thread stays at its interval.
 const AWAKE: Duration = Duration::from_secs(1);
+/// The most cached next hops.
+const HOPS_MAX: usize = 4_096;
 /// The most rings kept for the next takeovers.
 const SPARE_RINGS: usize = 64;
 
@@ -44,7 +46,6 @@ pub(crate) struct TcpTable {
     retired_flows: Mutex<Vec<RetiredFlow>>,
     injector: Option<Arc<Injector>>,
     pub(crate) keeper: Option<KeeperClient>,
-    pub(super) trusts_checksums: bool,
     /// The number of connections taken over, and that of retired flows.
     bypassing: AtomicUsize,
     retired: AtomicUsize,
@@ -72,7 +73,7 @@ struct RetiredFlow {
 
 impl TcpTable {
     /// Creates the table. Call it in the network namespace of the interface.
-    pub(crate) fn new(trusts_checksums: bool, keeper: Option<KeeperClient>) -> Self {
+    pub(crate) fn new(keeper: Option<KeeperClient>) -> Self {
         Self {
             inner: Mutex::default(),
             retired_flows: Mutex::default(),
@@ -81,7 +82,6 @@ impl TcpTable {
                 None => Injector::open().ok().map(Arc::new),
             },
             keeper,
-            trusts_checksums,
             bypassing: AtomicUsize::new(0),
             retired: AtomicUsize::new(0),
             counts: Counts::new(),
@@ -201,7 +201,14 @@ impl TcpTable {
         let [source, to] = addresses;
         let hop = shared.control_plane().next_hop(shared, source, to)?;
         let hop = hop.map_err(TakeoverError::Path)?;
-        self.inner().hops.insert(addresses, (generation, hop.clone()));
+        let hops = &mut self.inner().hops;
+        if hops.len() >= HOPS_MAX {
+            hops.retain(|_, (found, _)| *found == generation);
+        }
+        if hops.len() >= HOPS_MAX {
+            hops.clear();
+        }
+        hops.insert(addresses, (generation, hop.clone()));
         Ok(hop)
     }
 
@@ -265,12 +272,17 @@ impl TcpTable {
         let (mut packets, mut late) = (Vec::with_capacity(BATCH), Vec::new());
         for flow in retired {
             let mut data_plane = shared.data_plane();
+            let (mac, mut has_partial) = (data_plane.mac(), true);
             // An error is the interface's, and reported to the sockets.
             while data_plane.receive_flow(flow.flow, &mut packets, BATCH).is_ok()
                 && !packets.is_empty()
             {
                 for packet in packets.drain(..) {
-                    late.push(data_plane.interface.bytes(&packet)[EthernetHeader::SIZE..].to_vec());
+                    let frame = data_plane.interface.bytes(&packet);
+                    match segment(frame, mac, &mut has_partial) {
+                        Ok(_) => late.push(frame[EthernetHeader::SIZE..].to_vec()),
+                        Err(cause) => self.count(Count::drop(cause), 1),
+                    }
                     data_plane.interface.release(packet.into_frame());
                 }
             }

@@ -197,6 +197,8 @@ pub(super) fn take_over(
         packets: Vec::with_capacity(super::bypass::BATCH),
         spare: None,
         received: None,
+        has_partial: false,
+        lost_frames: Some(0),
     })
 }
 
