@@ -1,7 +1,6 @@
 //! The journal: outbound and inbound records, in memory or in a directory.
 
 use std::collections::VecDeque;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -34,6 +33,7 @@ pub use settings::{JournalSettings, Retention, SyncPolicy};
 use format::{Header, RECORD_HEADER, SEGMENT_HEADER, SEGMENT_MAX, SegmentHeader, TAIL};
 use record::position;
 use segment::Segment;
+use segment_files::Directory;
 use segment_roller::SegmentRoller;
 
 /// The error of a journal operation.
@@ -83,9 +83,10 @@ pub enum JournalError {
 ///
 /// # Layout
 ///
-/// The directory contains `lock`, which is locked (`flock`) while the journal is open, and
-/// `0000000001.segment` and so on, without a gap. A file with the extension `.unfinished` is a
-/// segment whose creator died. All integers are little-endian.
+/// The directory contains `0000000001.segment` and so on, without a gap. The directory and the
+/// segments are locked (`flock`) while the journal is open, and reached through the directory's
+/// descriptor: a renamed directory stays the journal's. A file with the extension `.unfinished` is
+/// a segment whose creator died. All integers are little-endian.
 ///
 /// ```text
 /// segment
@@ -119,9 +120,16 @@ pub enum JournalError {
 /// # Durability
 ///
 /// Process death loses no record whose commit has returned. Power loss keeps every
-/// [durable](Self::is_durable) record and a prefix of the others. The lock is advisory: a process
-/// that ignores it and truncates a file may kill this process (SIGBUS). So may a full copy-on-write
-/// file system (btrfs, ZFS), where allocated blocks do not belong to the file.
+/// [durable](Self::is_durable) record and a prefix of the others.
+///
+/// # Failure
+/// The thread detects a failed sync, an error of the kernel's writeback, a file system that has
+/// become read-only, and a segment that another program has removed or truncated: at each sync, and
+/// once a second under every policy. From then on [`has_failed`](Self::has_failed) returns `true`
+/// and [`failure`](Self::failure) the error, for the journal's lifetime: what the kernel could not
+/// write it may have discarded. A mapped page that cannot be read or written (SIGBUS) is such a
+/// failure too. A page of zeros takes its place, so that the process continues; the handler of
+/// SIGBUS is installed with the first journal in a directory, and passes on all other faults.
 #[derive(Debug)]
 pub struct Journal {
     segment: Segment,
@@ -178,8 +186,8 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError::Io`] if the path is a file or a non-empty directory, if it cannot be
-    /// created, or if the disk is full. A directory created by this call is removed again.
-    /// [`JournalError::Busy`] if another process is creating a journal there.
+    /// created, or if the disk is full. A directory created by this call is removed again, unless
+    /// another process has it. [`JournalError::Busy`] if another process has a journal there.
     /// [`JournalError::TooLarge`] if no segment can have this size.
     pub fn create_with(
         directory: impl AsRef<Path>,
@@ -187,13 +195,7 @@ impl Journal {
     ) -> Result<Self, JournalError> {
         let directory = directory.as_ref();
         let bytes = settings.rounded().ok_or(JournalError::TooLarge)?;
-        let is_new = segment_files::create_directory(directory)?;
-        SegmentRoller::create(directory, settings, bytes).inspect_err(|_| {
-            if is_new {
-                // Return the first error.
-                let _ = fs::remove_dir_all(directory);
-            }
-        })
+        SegmentRoller::create(Directory::create(directory)?, settings, bytes)
     }
 
     /// Opens the journal in a directory with the defaults of [`JournalSettings`] and the segment
@@ -222,7 +224,11 @@ impl Journal {
         settings: JournalSettings,
     ) -> Result<Self, JournalError> {
         let bytes = settings.rounded().ok_or(JournalError::TooLarge)?;
-        SegmentRoller::open(directory.as_ref(), settings, bytes)
+        let directory = directory.as_ref();
+        if segment_files::segments(directory)?.is_empty() {
+            return Err(io::Error::from(io::ErrorKind::NotFound).into());
+        }
+        SegmentRoller::open(Directory::lock(directory)?, settings, bytes)
     }
 
     /// Creates a journal whose current segment is empty.
@@ -420,8 +426,15 @@ impl Journal {
         self.roller.as_ref().map_or(SyncPolicy::None, SegmentRoller::sync_policy)
     }
 
-    /// Returns the first failed sync, or otherwise the last failed creation of a segment, of the
-    /// sync worker.
+    /// Returns `true` if a sync has failed, or a segment was lost. Costs one load.
+    #[inline]
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.roller.as_ref().is_some_and(|roller| roller.shared().has_failed())
+    }
+
+    /// Returns the first failed sync or lost segment, or otherwise the last failed creation of a
+    /// segment, of the sync worker.
     #[must_use]
     pub fn failure(&self) -> Option<io::Error> {
         let shared = self.roller.as_ref()?.shared();
@@ -469,7 +482,7 @@ impl Journal {
     }
 
     /// Closes the journal: the thread writes the missing checksums, syncs unless the policy is
-    /// never, and ends. Dropping the journal does the same and ignores errors.
+    /// never, checks the files, and ends. Dropping the journal does the same and ignores errors.
     ///
     /// # Errors
     /// [`JournalError::Io`] if a sync has failed.

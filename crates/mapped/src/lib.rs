@@ -37,6 +37,7 @@
 //! | `shared_counter_page.rs` | counters shared with child processes |
 //! | `value_page.rs`, `page_layout.rs`, `metric.rs` | a page; its bytes; its values |
 //! | `arena.rs`, `mapping.rs` | shared bytes; memory files and mappings |
+//! | `lost_pages.rs` | mapped pages that cannot be read or written |
 //! | `state_file.rs` | slots of words and bytes that outlive their writer |
 //!
 //! ```
@@ -60,6 +61,7 @@ mod counter_page;
 mod counter_pages;
 mod counter_view;
 mod journal;
+mod lost_pages;
 mod mapping;
 mod memory_storage;
 mod metric;

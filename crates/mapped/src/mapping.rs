@@ -23,10 +23,35 @@ pub(crate) fn create(name: &CStr) -> io::Result<File> {
     Ok(File::from(unsafe { OwnedFd::from_raw_fd(fd) }))
 }
 
+/// The seals of a size.
+const SIZE_SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
+
 /// Seals the size of a memory file for its lifetime.
 pub(crate) fn seal(file: &File) -> io::Result<()> {
+    add_seals(file, SEALS)
+}
+
+/// Seals the size of a memory file. Further seals may be added.
+pub(crate) fn seal_size(file: &File) -> io::Result<()> {
+    add_seals(file, SIZE_SEALS)
+}
+
+/// Forbids writable mappings, writes and seals from now on, once in the file's lifetime. Existing
+/// mappings stay writable.
+///
+/// # Errors
+/// `PermissionDenied` if it was called before; `Unsupported` before kernel 5.1.
+pub(crate) fn seal_writer(file: &File) -> io::Result<()> {
+    let seals = libc::F_SEAL_FUTURE_WRITE | libc::F_SEAL_SEAL;
+    add_seals(file, seals).map_err(|error| match error.raw_os_error() {
+        Some(libc::EINVAL) => io::ErrorKind::Unsupported.into(),
+        _ => error,
+    })
+}
+
+fn add_seals(file: &File, seals: libc::c_int) -> io::Result<()> {
     // SAFETY: F_ADD_SEALS takes an integer and accesses no memory of this process.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } {
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -37,20 +62,26 @@ pub(crate) fn seal(file: &File) -> io::Result<()> {
 ///
 /// A kernel before 5.1 does not support the second seal; then only the size is sealed.
 pub(crate) fn seal_for_readers(file: &File) -> io::Result<()> {
-    let seals = SEALS | libc::F_SEAL_FUTURE_WRITE;
-    // SAFETY: F_ADD_SEALS takes an integer and accesses no memory of this process.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } {
-        0 => Ok(()),
-        _ if io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL) => seal(file),
-        _ => Err(io::Error::last_os_error()),
+    match add_seals(file, SEALS | libc::F_SEAL_FUTURE_WRITE) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => seal(file),
+        sealed => sealed,
     }
 }
 
 /// Returns `true` if the file's size is sealed, `false` for anything but a sealed memory file.
 pub(crate) fn is_sealed(file: &File) -> bool {
+    has_seals(file, SEALS)
+}
+
+/// Returns `true` if the size is sealed, also if further seals may be added.
+pub(crate) fn is_size_sealed(file: &File) -> bool {
+    has_seals(file, SIZE_SEALS)
+}
+
+fn has_seals(file: &File, expected: libc::c_int) -> bool {
     // SAFETY: F_GET_SEALS takes no argument and accesses no memory of this process.
     let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
-    seals >= 0 && seals & SEALS == SEALS
+    seals >= 0 && seals & expected == expected
 }
 
 /// Returns `false` for a memory file of huge pages. Access to an unpopulated huge page kills the
@@ -86,13 +117,41 @@ pub(crate) fn allocate(file: &File, length: u64) -> io::Result<()> {
 /// Maps the whole file shared, with every page present and writable.
 pub(crate) fn map(file: &File) -> io::Result<MmapRaw> {
     let memory = MmapRaw::map_raw(file)?;
-    match memory.advise(Advice::PopulateWrite) {
-        Ok(()) => {}
-        // Kernels before 5.14 do not support the advice.
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => touch(&memory),
-        Err(error) => return Err(error),
-    }
+    populate(&memory)?;
     Ok(memory)
+}
+
+/// Returns the error of an earlier writeback of a file by the kernel, once per descriptor. Waits
+/// for writeback in progress, and starts none.
+pub(crate) fn check_writeback(file: &File) -> io::Result<()> {
+    let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE;
+    // SAFETY: the call takes a descriptor and integers and accesses no memory of this process.
+    match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) } {
+        0 => Ok(()),
+        _ => match io::Error::last_os_error() {
+            // Not supported by this file system.
+            error
+                if [libc::EINVAL, libc::ESPIPE, libc::ENOSYS]
+                    .map(Some)
+                    .contains(&error.raw_os_error()) =>
+            {
+                Ok(())
+            }
+            error => Err(error),
+        },
+    }
+}
+
+/// Makes every page of a new mapping present and writable.
+pub(crate) fn populate(memory: &MmapRaw) -> io::Result<()> {
+    match memory.advise(Advice::PopulateWrite) {
+        // Kernels before 5.14 do not support the advice.
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+            touch(memory);
+            Ok(())
+        }
+        outcome => outcome,
+    }
 }
 
 /// Takes the write fault of every page by writing its current content back.

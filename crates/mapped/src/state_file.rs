@@ -38,7 +38,7 @@ impl StateReader {
     pub fn create(slots: u32, ring: usize) -> io::Result<Self> {
         let file = mapping::create(FILE_NAME)?;
         file.set_len(u64::from(slots) * (HEAD + ring) as u64)?;
-        mapping::seal(&file)?;
+        mapping::seal_size(&file)?;
         Ok(Self { file, slots, ring })
     }
 
@@ -94,6 +94,8 @@ impl StateReader {
 }
 
 /// The writer of a state file. A forked child does not inherit the mapping.
+///
+/// A file has one writer in its lifetime: the kernel refuses further writable mappings and write(2).
 pub struct StateFile {
     memory: MmapRaw,
     ring: usize,
@@ -104,13 +106,16 @@ impl StateFile {
     /// Maps a file of [`StateReader::create`] with the same arguments.
     ///
     /// # Errors
-    /// `InvalidData` for another file; otherwise the kernel's.
+    /// `InvalidData` for another file, `PermissionDenied` if the file has or had a writer already;
+    /// otherwise the kernel's. A kernel before 5.1 cannot refuse other writers, and is `Unsupported`.
     pub fn open(file: &File, slots: u32, ring: usize) -> io::Result<Arc<Self>> {
         let length = u64::from(slots) * (HEAD + ring) as u64;
-        if !mapping::is_sealed(file) || file.metadata()?.len() != length {
+        if !mapping::is_size_sealed(file) || file.metadata()?.len() != length {
             return Err(io::ErrorKind::InvalidData.into());
         }
         let memory = MmapRaw::map_raw(file)?;
+        // Of two writers that have mapped the file, one can add the seals.
+        mapping::seal_writer(file)?;
         memory.advise(Advice::DontFork)?;
         Ok(Arc::new(Self { memory, ring, free: Mutex::new((0..slots).rev().collect()) }))
     }
@@ -163,8 +168,8 @@ impl StateSlot {
     #[inline]
     pub fn words(&self) -> &[AtomicU32; WORDS] {
         // SAFETY: `index` is below the number of slots, so its words are inside the mapping, which
-        // lives as long as `file`. The offset is a multiple of the page size. Only this process
-        // writes, and it accesses them only as atomics.
+        // lives as long as `file`. The offset is a multiple of the page size. The seals forbid any
+        // other mapping that can write, and this one accesses them only as atomics.
         unsafe { &*self.file.memory.as_mut_ptr().add(self.offset()).cast() }
     }
 
@@ -179,8 +184,8 @@ impl Deref for StateSlot {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: the ring of this slot is inside the mapping, which lives as long as `file`. No
-        // other process writes to the file, and a slot has one owner.
+        // SAFETY: the ring of this slot is inside the mapping, which lives as long as `file`. The
+        // seals forbid any other mapping that can write, and write(2). A slot has one owner.
         unsafe {
             let start = self.file.memory.as_ptr().add(self.offset() + HEAD);
             std::slice::from_raw_parts(start, self.file.ring)
@@ -248,6 +253,40 @@ mod tests {
         drop(slot);
         let slot = writer.take().unwrap().unwrap();
         assert_eq!(slot.words()[0].load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn file_has_one_writer_in_its_lifetime() {
+        let (reader, writer) = pair(2, 4_096);
+        let mut slot = writer.take().unwrap().unwrap();
+        slot[0] = 1;
+        let second = || StateFile::open(reader.file(), 2, 4_096).map(drop);
+        assert_eq!(second().unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        let copy = reader.file().try_clone().unwrap();
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&copy));
+        let reopened = File::options().read(true).write(true).open(path).unwrap();
+        assert!(StateFile::open(&reopened, 2, 4_096).is_err());
+        assert!(copy.write_all_at(&[2], HEAD as u64).is_err());
+        assert_eq!(slot[0], 1);
+        drop((slot, writer));
+        assert!(second().is_err(), "the reader may still read the state of a dead writer");
+    }
+
+    #[test]
+    fn one_of_two_writers_at_once_opens_the_file() {
+        for _ in 0..100 {
+            let reader = StateReader::create(1, 4_096).unwrap();
+            let barrier = std::sync::Barrier::new(2);
+            let open = || {
+                barrier.wait();
+                StateFile::open(reader.file(), 1, 4_096).is_ok()
+            };
+            let (first, second) = std::thread::scope(|scope| {
+                let second = scope.spawn(open);
+                (open(), second.join().unwrap())
+            });
+            assert!(first != second);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Recovery of a journal: separates committed records from what a dead process was writing.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -152,7 +152,7 @@ fn was_never_written(path: &Path) -> Result<bool, JournalError> {
 }
 
 fn map(path: PathBuf, number: u32) -> Result<(MappedSegment, SegmentHeader), JournalError> {
-    let file = OpenOptions::new().read(true).write(true).open(&path)?;
+    let file = segment_files::open(&path)?;
     let length = file.metadata()?.len();
     if length < SMALLEST as u64 {
         return Err(corrupt(path, length));
@@ -168,7 +168,7 @@ fn map(path: PathBuf, number: u32) -> Result<(MappedSegment, SegmentHeader), Jou
     }
     // A copy of the file may be sparse where it was zero.
     crate::mapping::allocate(&file, length)?;
-    let segment = Segment::map_lazily(&file, number)?;
+    let segment = Segment::map_lazily(&file, number)?.guarded();
     Ok((MappedSegment { file, path, segment }, header))
 }
 

@@ -13,6 +13,7 @@ use super::format::{
     DURABLE, END, FIXED, Header, MARKED, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader, Slot, TAIL,
 };
 use super::record::{NO_SEGMENT, Record};
+use crate::lost_pages::PageGuard;
 use crate::mapping;
 
 /// A mapped segment, shared by the writer and the sync worker.
@@ -26,6 +27,9 @@ pub(super) struct Segment {
     /// The start of `memory`. The writer needs it for every record, and through `memory` it would
     /// take two loads.
     start: NonNull<u8>,
+    /// The guard of pages that can disappear, for a file that other programs can change; dropped
+    /// before `memory`.
+    guard: Option<Arc<PageGuard>>,
     memory: Arc<MmapRaw>,
     number: u32,
     /// The id of this mapping, unique in the process: a record names its segment by it.
@@ -43,6 +47,27 @@ impl Segment {
         Ok(Self::new(mapping::map(file)?, number))
     }
 
+    /// Maps a file in a directory, as [`map`](Self::map) does.
+    pub(super) fn map_guarded(file: &File, number: u32) -> io::Result<Self> {
+        // Guarded before its pages are touched.
+        let segment = Self::map_lazily(file, number)?.guarded();
+        mapping::populate(&segment.memory)?;
+        Ok(segment)
+    }
+
+    /// Guards the segment: a page that cannot be read or written is replaced by zeros, instead of
+    /// the end of the process.
+    #[must_use]
+    pub(super) fn guarded(mut self) -> Self {
+        self.guard = PageGuard::new(&self.memory).map(Arc::new);
+        self
+    }
+
+    /// Returns `true` if a page was lost.
+    pub(super) fn has_lost_pages(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.has_lost_pages())
+    }
+
     /// Maps a file that is mainly read, without populating its pages.
     pub(super) fn map_lazily(file: &File, number: u32) -> io::Result<Self> {
         Ok(Self::new(MmapRaw::map_raw(file)?, number))
@@ -50,7 +75,7 @@ impl Segment {
 
     fn new(memory: MmapRaw, number: u32) -> Self {
         let start = NonNull::new(memory.as_mut_ptr()).expect("a mapping is never at address 0");
-        Self { start, memory: Arc::new(memory), number, id: next_id() }
+        Self { start, memory: Arc::new(memory), guard: None, number, id: next_id() }
     }
 
     /// Allocates the file of a new segment and writes its header.

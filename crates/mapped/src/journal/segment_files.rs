@@ -1,8 +1,9 @@
-//! The files of a journal: its segments and its lock file.
+//! The files of a journal: its locked directory and its segments.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,7 +11,7 @@ use super::JournalError;
 use super::format::SegmentHeader;
 use super::segment::Segment;
 
-/// The name of the file that is locked while a journal is open.
+/// The name of the file that versions before 0.3 lock while a journal is open.
 const LOCK: &str = "lock";
 /// The extensions of complete and of unfinished segments.
 const WHOLE: &str = "segment";
@@ -84,20 +85,118 @@ pub(super) fn newest_bytes(directory: &Path) -> io::Result<u64> {
     Ok(path_of(directory, newest).metadata()?.len().min(super::format::SEGMENT_MAX))
 }
 
-/// Locks the directory for as long as the returned file is open.
+/// The locked directory of a journal.
 ///
-/// # Errors
-/// [`JournalError::Busy`] if it is already locked, by this process or another.
-pub(super) fn lock(directory: &Path) -> Result<File, JournalError> {
-    let path = directory.join(LOCK);
-    let mut options = OpenOptions::new();
-    let file =
-        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+/// The lock is on the directory itself, so no file can be removed to break it. All files are
+/// reached through the descriptor: the journal stays in the directory that is locked, also after
+/// the directory was renamed.
+#[derive(Debug)]
+pub(super) struct Directory {
+    file: File,
+    /// The path as given by the caller, for messages.
+    path: PathBuf,
+    /// `true` if this call has created the directory.
+    is_new: bool,
+    /// The locked lock file, if a version before 0.3 has left one.
+    _earlier_lock: Option<File>,
+}
+
+impl Directory {
+    /// Locks a directory until the value is dropped.
+    ///
+    /// # Errors
+    /// [`JournalError::Busy`] if it is already locked, by this process or another.
+    pub(super) fn lock(path: &Path) -> Result<Self, JournalError> {
+        loop {
+            let file = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(path)?;
+            try_lock(&file, path)?;
+            let mut directory =
+                Self { file, path: path.to_owned(), is_new: false, _earlier_lock: None };
+            // A creator that failed may have removed the directory before it was locked here.
+            if directory.is_at_path()? {
+                directory._earlier_lock = directory.lock_earlier()?;
+                return Ok(directory);
+            }
+        }
+    }
+
+    /// Creates a directory, unless an empty one exists, and locks it.
+    ///
+    /// # Errors
+    /// Those of [`create_directory`] and [`lock`](Self::lock). Nothing is removed then: another
+    /// process has the directory.
+    pub(super) fn create(path: &Path) -> Result<Self, JournalError> {
+        let is_new = create_directory(path)?;
+        Ok(Self { is_new, ..Self::lock(path)? })
+    }
+
+    /// Returns the path of the files, which is valid while the directory is locked.
+    pub(super) fn files(&self) -> PathBuf {
+        format!("/proc/self/fd/{}", self.file.as_raw_fd()).into()
+    }
+
+    /// Returns a path below [`files`](Self::files) as a path below the caller's path.
+    pub(super) fn named(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(self.files()).map_or(path.to_owned(), |name| self.path.join(name))
+    }
+
+    /// Returns an error with the caller's path.
+    pub(super) fn named_error(&self, error: JournalError) -> JournalError {
+        match error {
+            JournalError::Corrupt { path, offset } => {
+                JournalError::Corrupt { path: self.named(&path), offset }
+            }
+            JournalError::Busy { .. } => JournalError::Busy { path: self.path.clone() },
+            error => error,
+        }
+    }
+
+    /// Removes the directory if [`create`](Self::create) has created it and it is still empty.
+    pub(super) fn remove_if_created(&self) {
+        if self.is_new && self.is_at_path().unwrap_or(false) {
+            // Return the first error. Only an empty directory can be removed.
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+
+    /// Returns `true` if the caller's path still leads to this directory.
+    fn is_at_path(&self) -> io::Result<bool> {
+        let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        match fs::metadata(&self.path) {
+            Ok(found) => Ok(id(found) == id(self.file.metadata()?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn lock_earlier(&self) -> Result<Option<File>, JournalError> {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        match options.open(self.files().join(LOCK)) {
+            Ok(file) => try_lock(&file, &self.path).map(|()| Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn try_lock(file: &File, directory: &Path) -> Result<(), JournalError> {
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: directory.to_owned() }),
         Err(TryLockError::Error(error)) => Err(error.into()),
     }
+}
+
+/// Opens a segment for writing and locks it: two directories may have links to one file.
+///
+/// # Errors
+/// [`JournalError::Busy`] if another journal has the segment; [`JournalError::Io`].
+pub(super) fn open(path: &Path) -> Result<File, JournalError> {
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
+    try_lock(&file, path.parent().unwrap_or(path))?;
+    Ok(file)
 }
 
 /// Creates the file of an empty segment, atomically.
@@ -112,6 +211,10 @@ pub(super) fn create(
     let path = path_of(directory, number);
     let unfinished = path.with_extension(UNFINISHED);
     let made = make(&unfinished, number, bytes, durable).and_then(|(file, segment)| {
+        // No other journal is in the locked directory: another program has created the file.
+        if path.symlink_metadata().is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         fs::rename(&unfinished, &path)?;
         Ok(MappedSegment { file, path, segment })
     });
@@ -125,16 +228,21 @@ pub(super) fn create(
 }
 
 fn make(path: &Path, number: u32, bytes: u64, durable: bool) -> io::Result<(File, Segment)> {
-    let mut options = OpenOptions::new();
     // A file of that name is a leftover of a process that died while creating it.
-    let file = options.read(true).write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = OpenOptions::new();
+    let file = options.read(true).write(true).create_new(true).mode(0o600).open(path)?;
+    file.try_lock().map_err(io::Error::from)?;
     let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let header = SegmentHeader { number, bytes, created: created as u64, boot: boot_id()? };
     Segment::format(&file, &header)?;
     if durable {
         file.sync_all()?;
     }
-    let segment = Segment::map(&file, number)?;
+    let segment = Segment::map_guarded(&file, number)?;
     Ok((file, segment))
 }
 

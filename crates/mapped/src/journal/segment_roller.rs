@@ -1,6 +1,5 @@
 //! The segment roller: advances from one segment to the next, in journals in a directory.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use super::format::{Header, RECORD_HEADER, SEGMENT_HEADER};
 use super::record::{Direction, Record};
 use super::recovery::{self, RecoveredSegment, Recovery, SegmentScan};
 use super::segment::Segment;
-use super::segment_files;
+use super::segment_files::{self, Directory};
 use super::sync_state::SyncState;
 use super::sync_worker::SyncWorker;
 use super::{Journal, JournalError, JournalSettings, SyncPolicy, limit_of};
@@ -30,38 +29,50 @@ pub(super) struct SegmentRoller {
     payload_max: usize,
     policy: SyncPolicy,
     recovery: Recovery,
-    /// The lock file, dropped last.
-    _lock: File,
+    /// The locked directory, dropped after the worker has ended.
+    _directory: Directory,
 }
 
 impl SegmentRoller {
     /// Creates a journal with one empty segment in an empty directory.
     pub(super) fn create(
-        directory: &Path,
+        directory: Directory,
         settings: JournalSettings,
         bytes: u64,
     ) -> Result<Journal, JournalError> {
-        let lock = segment_files::lock(directory)?;
-        // Another process may have been faster: its files are not overwritten.
-        segment_files::check_empty(directory)?;
-        segment_files::remove_unfinished(directory)?;
+        let files = directory.files();
         let durable = settings.sync != SyncPolicy::None;
-        let mapped = segment_files::create(directory, 1, bytes, durable)?;
+        // Another process may have been faster: its files are not overwritten.
+        let first = segment_files::check_empty(&files)
+            .and_then(|()| segment_files::remove_unfinished(&files))
+            .and_then(|()| segment_files::create(&files, 1, bytes, durable));
+        let mapped = first.inspect_err(|_| directory.remove_if_created())?;
         let recovered = vec![RecoveredSegment { mapped, scan: SegmentScan::new() }];
-        Self::start(directory, (settings, bytes), lock, recovered, Recovery::default())
+        Self::start(directory, (settings, bytes), recovered, Recovery::default())
     }
 
     /// Opens the journal in a directory.
     pub(super) fn open(
-        directory: &Path,
+        directory: Directory,
         settings: JournalSettings,
         bytes: u64,
     ) -> Result<Journal, JournalError> {
-        if segment_files::segments(directory)?.is_empty() {
-            return Err(io::Error::from(io::ErrorKind::NotFound).into());
+        let files = directory.files();
+        let recovered = Self::recover(&files, settings, bytes);
+        let (recovered, mut recovery) = recovered.map_err(|error| directory.named_error(error))?;
+        if let Some((path, _)) = &mut recovery.torn {
+            *path = directory.named(path);
         }
-        let lock = segment_files::lock(directory)?;
-        let (mut recovered, recovery) = recovery::recover(directory)?;
+        Self::start(directory, (settings, bytes), recovered, recovery)
+    }
+
+    /// Recovers the segments, and adds an empty one if the newest is closed.
+    fn recover(
+        files: &Path,
+        settings: JournalSettings,
+        bytes: u64,
+    ) -> Result<(Vec<RecoveredSegment>, Recovery), JournalError> {
+        let (mut recovered, recovery) = recovery::recover(files)?;
         if let Some(RecoveredSegment { mapped, scan }) =
             recovered.last().filter(|newest| newest.scan.closed)
         {
@@ -69,12 +80,12 @@ impl SegmentRoller {
             check_room(newest, bytes)?;
             let number = mapped.segment.number() + 1;
             let durable = settings.sync != SyncPolicy::None;
-            let mapped = segment_files::create(directory, number, bytes, durable)?;
+            let mapped = segment_files::create(files, number, bytes, durable)?;
             recovered.push(RecoveredSegment { mapped, scan: SegmentScan::new() });
         } else if let Some(RecoveredSegment { mapped, scan }) = recovered.last() {
             check_room(Self::last_control(&mapped.segment, scan), bytes)?;
         }
-        Self::start(directory, (settings, bytes), lock, recovered, recovery)
+        Ok((recovered, recovery))
     }
 
     /// Returns the payload length of the newest control record, which the next segment must copy.
@@ -86,13 +97,14 @@ impl SegmentRoller {
     }
 
     fn start(
-        directory: &Path,
+        directory: Directory,
         settings: (JournalSettings, u64),
-        lock: File,
         recovered: Vec<RecoveredSegment>,
         recovery: Recovery,
     ) -> Result<Journal, JournalError> {
-        let (mut journal, worker) = Self::assemble(directory, settings, lock, recovered, recovery);
+        let files = directory.files();
+        let (mut journal, worker) =
+            Self::assemble(&files, settings, directory, recovered, recovery);
         if let Some(roller) = &mut journal.roller {
             roller.thread = Some(worker.spawn()?);
         }
@@ -101,9 +113,9 @@ impl SegmentRoller {
 
     /// Continues after the recovered segments. There is at least one, and the last is not closed.
     pub(super) fn assemble(
-        directory: &Path,
+        files: &Path,
         (settings, bytes): (JournalSettings, u64),
-        lock: File,
+        directory: Directory,
         recovered: Vec<RecoveredSegment>,
         recovery: Recovery,
     ) -> (Journal, SyncWorker) {
@@ -118,13 +130,13 @@ impl SegmentRoller {
             payload_max: payload_max(bytes),
             policy: settings.sync,
             recovery,
-            _lock: lock,
+            _directory: directory,
         };
         let scans: Vec<_> = recovered
             .iter()
             .map(|recovered| (recovered.mapped.segment.clone(), recovered.scan.clone()))
             .collect();
-        let parts = (directory.to_owned(), settings, bytes);
+        let parts = (files.to_owned(), settings, bytes);
         let worker = SyncWorker::new(parts, shared, recovered, (ready_producer, retired_consumer));
         let mut journal = Journal::from_scans(scans, roller);
         journal.old.reserve(settings.retention.segments + RETIRED);

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -10,18 +11,23 @@ use std::time::{Duration, Instant};
 
 use rtrb::{Consumer, Producer};
 
-use super::format::{SEGMENT_HEADER, Slot};
+use super::format::{FIXED, SEGMENT_HEADER, Slot};
 use super::record::{Direction, position};
 use super::recovery::{RecoveredSegment, SegmentScan};
 use super::segment::Segment;
 use super::segment_files::{self, MappedSegment};
 use super::settings::{JournalSettings, SyncPolicy};
 use super::sync_state::SyncState;
+use crate::mapping;
 
 /// The thread's name, of the kernel's maximum length.
 const NAME: &str = "hairpin-journal";
 /// The thread's sleep without requests. A segment does not fill up in this time.
 const TICK: Duration = Duration::from_millis(10);
+/// The interval of checks of the files.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// The offset of a byte in the segment header that is always zero.
+const UNUSED: u64 = FIXED as u64 - 1;
 /// The bytes after the last record that are made writable again after a sync.
 const FAULTED: usize = 1 << 20;
 
@@ -84,6 +90,24 @@ impl SegmentProgress {
         Ok(())
     }
 
+    /// Checks that the segment still exists with its whole size and is written to the disk, without
+    /// a sync.
+    ///
+    /// # Errors
+    /// `ENOENT` if the file was removed, `EIO` if it was truncated or has lost a page; otherwise
+    /// the file system's error.
+    fn check(&self) -> io::Result<()> {
+        let MappedSegment { file, segment, .. } = &self.mapped;
+        let metadata = file.metadata()?;
+        if metadata.nlink() == 0 {
+            return Err(io::Error::from_raw_os_error(libc::ENOENT));
+        }
+        if metadata.len() < segment.bytes() as u64 || segment.has_lost_pages() {
+            return Err(io::Error::from_raw_os_error(libc::EIO));
+        }
+        mapping::check_writeback(file)
+    }
+
     /// Returns `true` if every inbound record of a closed segment is marked.
     fn is_marked(&mut self) -> bool {
         while let Some(Slot::Record(record, header)) = self.mapped.segment.slot(self.marked) {
@@ -111,6 +135,7 @@ pub(super) struct SyncWorker {
     ready: Producer<Segment>,
     retired: Consumer<Segment>,
     synced: Instant,
+    checked: Instant,
 }
 
 impl SyncWorker {
@@ -121,8 +146,20 @@ impl SyncWorker {
         (ready, retired): (Producer<Segment>, Consumer<Segment>),
     ) -> Self {
         let segments: VecDeque<_> = recovered.into_iter().map(SegmentProgress::new).collect();
-        let synced = Instant::now();
-        Self { directory, settings, bytes, shared, segments, current: 0, ready, retired, synced }
+        let now = Instant::now();
+        let (synced, checked, current) = (now, now, 0);
+        Self {
+            directory,
+            settings,
+            bytes,
+            shared,
+            segments,
+            current,
+            ready,
+            retired,
+            synced,
+            checked,
+        }
     }
 
     /// Starts the thread, which runs until a stop request.
@@ -145,6 +182,9 @@ impl SyncWorker {
             let is_last = requests.stop && self.settings.sync != SyncPolicy::None;
             let is_requested = requests.sync_position > self.shared.durable();
             self.run_once(is_due || is_last || is_requested);
+            if requests.stop || self.checked.elapsed() >= CHECK_INTERVAL {
+                self.check();
+            }
             self.shared.complete(requests);
             if requests.stop {
                 return self.remove_unused();
@@ -158,6 +198,9 @@ impl SyncWorker {
         self.write_checksums();
         if sync {
             self.sync();
+        }
+        if self.segments.iter().any(|segment| segment.mapped.segment.has_lost_pages()) {
+            self.shared.set_sync_error(libc::EIO);
         }
         self.publish_disposable();
         self.remove_retired();
@@ -216,6 +259,16 @@ impl SyncWorker {
         }
         let current = &self.segments[self.current];
         self.shared.set_durable(position(current.mapped.segment.number(), current.synced));
+    }
+
+    /// Checks all segments, and that the file system still accepts writes.
+    pub(super) fn check(&mut self) {
+        self.checked = Instant::now();
+        let file = &self.segments[self.current].mapped.file;
+        let checked = self.segments.iter().try_for_each(SegmentProgress::check);
+        if let Err(error) = checked.and_then(|()| file.write_all_at(&[0], UNUSED)) {
+            self.shared.set_sync_error(error.raw_os_error().unwrap_or(libc::EIO));
+        }
     }
 
     /// Publishes which of the oldest segments the writer may retire when it starts another segment.
