@@ -98,6 +98,7 @@ pub mod gateway_frames;
 pub mod ilink3_session_bytes;
 pub mod ilink3_session_frames;
 pub mod journal;
+pub mod journal_payloads;
 pub mod keeper_record;
 pub mod live_page;
 pub mod matching;
@@ -152,6 +153,7 @@ targets! {
     definition_cache
     replay_bytes
     journal
+    journal_payloads
     live_page
     results_file
     report_page

@@ -1,8 +1,9 @@
 //! `Exchange`: a simulated exchange in a thread of the process, for tests.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -120,7 +121,11 @@ impl Running {
             self.exchange.gateway_address(),
         );
         fs::write(folder.join("config.xml"), config.to_string())?;
-        fs::write(folder.join("order.key"), TEST_KEY)?;
+        // A key file that other users can read is refused.
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
+        let mut key = options.open(folder.join("order.key"))?;
+        key.write_all(TEST_KEY.as_bytes())?;
         fs::write(folder.join("order.toml"), order)
     }
 

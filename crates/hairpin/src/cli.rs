@@ -4,13 +4,14 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use hairpin_order_entry::redact_keys;
 
 use crate::cmd::{
     bench, bench_compare, decode, exchange, feed, generate, order, ping, pong, rds_stress, report,
     run, stat, t2t, trader,
 };
 use crate::harness::child_protocol::ChildArgs;
-use crate::harness::usage;
+use crate::harness::{secret_key, usage};
 
 /// A low-latency CME trading stack for Linux: market data, order entry, an exchange simulator and
 /// benchmarks
@@ -87,6 +88,10 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),
     };
+    // While the process has one thread. A program under `hairpin run` receives its environment.
+    if !matches!(cli.command, Command::Run(_)) {
+        secret_key::take_variable();
+    }
     let outcome = match cli.command {
         Command::T2t(arguments) => t2t::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
@@ -117,7 +122,8 @@ pub fn run() -> ExitCode {
         Ok(status) => status,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "hairpin: {error:#}");
+            let message = format!("hairpin: {error:#}");
+            let _ = writeln!(io::stderr(), "{}", redact_keys(&message));
             usage::status_of(&error)
         }
     }

@@ -4,7 +4,9 @@
 //! decimal, text is unpadded, and single line feeds separate the fields (CME Client Systems Wiki,
 //! "iLink 3 - Negotiate", "iLink 3 - Establish").
 
-use alloc::vec::Vec;
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::sync::Arc;
 use core::fmt;
 
 use base64::Engine;
@@ -28,9 +30,17 @@ const BASE64URL: GeneralPurpose = GeneralPurpose::new(
 
 /// The secret key that belongs to an AccessKeyID.
 ///
-/// The key bytes are zeroed on drop and never appear in `Debug` output.
+/// The key bytes are zeroed on drop and never appear in `Debug` output. Clones share them.
 #[derive(Clone)]
-pub struct SecretKey(Zeroizing<Vec<u8>>);
+pub struct SecretKey(Arc<dyn AsRef<[u8]> + Send + Sync>);
+
+/// The text that replaces a secret key in [`redact_keys`].
+const REDACTED: &str = "[secret key]";
+/// The minimum length of a text that resembles a secret key. CME's keys have 43 characters.
+const KEY_TEXT_MIN: usize = 40;
+/// The minimum number of changes between lower case, upper case and others in such a text. A key
+/// has about half as many as characters, a name of words a few.
+const CHANGES_MIN: usize = 8;
 
 /// A text that is not a valid secret key. The error never contains the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -42,6 +52,9 @@ pub enum SecretKeyError {
     /// The text is not base64url, padded or unpadded.
     #[error("the secret key is not base64url")]
     Encoding,
+    /// There is no memory for the key.
+    #[error("no memory for the secret key")]
+    Memory,
 }
 
 impl SecretKey {
@@ -62,11 +75,35 @@ impl SecretKey {
         let length =
             BASE64URL.decode_slice(text, &mut key).map_err(|_| SecretKeyError::Encoding)?;
         key.truncate(length);
-        if key.is_empty() { Err(SecretKeyError::Empty) } else { Ok(Self(key)) }
+        if key.is_empty() { Err(SecretKeyError::Empty) } else { Ok(Self(Arc::new(key))) }
+    }
+
+    /// Decodes the text of a key, as [`from_base64url`](Self::from_base64url) does, into `key`.
+    /// Returns the length of the key.
+    ///
+    /// # Errors
+    /// Same as `from_base64url`; also [`SecretKeyError::Encoding`] if `key` is too short.
+    pub fn decode(text: &[u8], key: &mut [u8]) -> Result<usize, SecretKeyError> {
+        let text = text.trim_ascii();
+        if text.is_empty() {
+            return Err(SecretKeyError::Empty);
+        }
+        let decoded = BASE64URL.decode_slice(text, key).map_err(|_| SecretKeyError::Encoding)?;
+        if decoded == 0 { Err(SecretKeyError::Empty) } else { Ok(decoded) }
+    }
+
+    /// Creates a key from its bytes, which stay where they are: in memory that the caller protects.
+    ///
+    /// # Errors
+    /// [`SecretKeyError::Empty`].
+    pub fn from_memory(
+        key: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> Result<Self, SecretKeyError> {
+        if key.as_ref().is_empty() { Err(SecretKeyError::Empty) } else { Ok(Self(Arc::new(key))) }
     }
 
     fn sign(&self, fields: &[Field<'_>]) -> [u8; SIGNATURE_LENGTH] {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of any size");
+        let mut mac = Hmac::<Sha256>::new_from_slice((*self.0).as_ref()).expect("HMAC takes keys of any size");
         for (index, field) in fields.iter().enumerate() {
             if index > 0 {
                 mac.update(b"\n");
@@ -78,6 +115,51 @@ impl SecretKey {
         }
         mac.finalize().into_bytes().into()
     }
+}
+
+/// Returns `true` if a text resembles a secret key: base64url of at least 30 bytes that are not
+/// words. Messages must not contain such a text, wherever it was found.
+#[must_use]
+pub fn resembles_key(text: &str) -> bool {
+    let text = text.trim_end_matches('=').as_bytes();
+    let class = |byte: &u8| match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        _ => 2,
+    };
+    let changes = text.windows(2).filter(|pair| class(&pair[0]) != class(&pair[1])).count();
+    text.len() >= KEY_TEXT_MIN
+        && text.iter().copied().all(is_base64url)
+        && [u8::is_ascii_lowercase, u8::is_ascii_uppercase].iter().all(|it| text.iter().any(it))
+        && changes >= CHANGES_MIN
+}
+
+/// Replaces every part of a message that [resembles a secret key](resembles_key).
+#[must_use]
+pub fn redact_keys(message: &str) -> Cow<'_, str> {
+    let mut redacted = String::new();
+    let (mut kept, mut rest) = (0, message);
+    while let Some(start) = rest.find(|it: char| it.is_ascii() && is_base64url(it as u8)) {
+        let word = &rest[start..];
+        let end = word.find(|it: char| !it.is_ascii() || !is_base64url(it as u8));
+        let end = end.unwrap_or(word.len());
+        let place = message.len() - word.len();
+        if resembles_key(&word[..end]) {
+            redacted.push_str(&message[kept..place]);
+            redacted.push_str(REDACTED);
+            kept = place + end;
+        }
+        rest = &word[end..];
+    }
+    if kept == 0 {
+        return Cow::Borrowed(message);
+    }
+    redacted.push_str(&message[kept..]);
+    Cow::Owned(redacted)
+}
+
+const fn is_base64url(byte: u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_')
 }
 
 impl fmt::Debug for SecretKey {
@@ -157,10 +239,13 @@ mod tests {
     extern crate std;
     use super::*;
     use std::format;
-    use std::string::String;
 
     /// The base64url form of the bytes 0 to 31.
     const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+
+    fn bytes(key: &SecretKey) -> &[u8] {
+        (*key.0).as_ref()
+    }
 
     fn hex(bytes: &[u8]) -> String {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -203,15 +288,42 @@ mod tests {
     fn accepts_keys_with_and_without_padding() {
         let bare = SecretKey::from_base64url(KEY).unwrap();
         let padded = SecretKey::from_base64url(&format!(" {KEY}=\n")).unwrap();
-        assert_eq!(*bare.0, *padded.0);
-        assert_eq!(*bare.0, (0..32).collect::<std::vec::Vec<u8>>());
+        assert_eq!(bytes(&bare), bytes(&padded));
+        assert_eq!(bytes(&bare), (0..32).collect::<std::vec::Vec<u8>>());
     }
 
     #[test]
     fn accepts_the_url_alphabet_only() {
-        assert_eq!(*SecretKey::from_base64url("-_-_").unwrap().0, [0xfb, 0xff, 0xbf]);
+        assert_eq!(bytes(&SecretKey::from_base64url("-_-_").unwrap()), [0xfb, 0xff, 0xbf]);
         assert_eq!(SecretKey::from_base64url("+/+/").err(), Some(SecretKeyError::Encoding));
         assert_eq!(SecretKey::from_base64url(" \n").err(), Some(SecretKeyError::Empty));
+    }
+
+    #[test]
+    fn decodes_into_memory_of_the_caller() {
+        let mut page = [0; 64];
+        let length = SecretKey::decode(std::format!("{KEY}=\n").as_bytes(), &mut page).unwrap();
+        let key = SecretKey::from_memory(page[..length].to_vec()).unwrap();
+        assert_eq!(bytes(&key), bytes(&SecretKey::from_base64url(KEY).unwrap()));
+        assert_eq!(SecretKey::decode(b" ", &mut page), Err(SecretKeyError::Empty));
+        assert_eq!(SecretKey::decode(b"+/+/", &mut page), Err(SecretKeyError::Encoding));
+        assert_eq!(SecretKey::decode(KEY.as_bytes(), &mut page[..31]).err(), Some(SecretKeyError::Encoding));
+        assert_eq!(SecretKey::from_memory([]).err(), Some(SecretKeyError::Empty));
+    }
+
+    #[test]
+    fn keys_in_messages_are_redacted() {
+        let message = format!("cannot read /tmp/{KEY}: no `{KEY}=` é {KEY}");
+        let expected = "cannot read /tmp/[secret key]: no `[secret key]=` é [secret key]";
+        assert_eq!(redact_keys(&message), expected);
+        for other in [
+            "cannot read /var/lib/hairpin/Journals_of_the_Production_Session_in_Chicago",
+            "commit 7e5e4a1b2c3d4e5f60718293a4b5c6d7e8f90123",
+            "HAIRPIN_SECRET_KEY",
+            "",
+        ] {
+            assert_eq!(redact_keys(other), other);
+        }
     }
 
     #[test]

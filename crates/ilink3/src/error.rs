@@ -218,6 +218,12 @@ pub enum Warning {
         /// The message's schema version.
         version: u16,
     },
+    /// The journal cannot be written to disk: after a power loss, messages may be missing in it.
+    #[error("cannot write the journal to disk: os error {errno}")]
+    JournalFailed {
+        /// The error number of the operating system.
+        errno: i32,
+    },
     /// A response that matches no pending request. The session ignores it.
     #[error("template {0} matches no pending request")]
     Unrequested(u16),

@@ -147,6 +147,7 @@ mod version;
 mod warm_up;
 
 pub use authentication::{
+    redact_keys, resembles_key,
     EstablishSubject, NegotiateSubject, SIGNATURE_LENGTH, SecretKey, SecretKeyError,
 };
 pub use batch::Batched;

@@ -211,6 +211,9 @@ pub enum OutboundError {
     /// The message to be replayed was not kept.
     #[error("the message was not kept")]
     NotKept,
+    /// The journal has failed, and no more messages are sent.
+    #[error("the journal has failed")]
+    JournalFailed,
 }
 
 /// The reason a message was not sent. The message has no number and is not in the journal.

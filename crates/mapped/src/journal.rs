@@ -487,6 +487,11 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Io`] if a sync has failed.
     pub fn close(mut self) -> Result<(), JournalError> {
+        self.finish()
+    }
+
+    /// Does what [`close`](Self::close) does. Nothing can be committed afterwards.
+    pub(crate) fn finish(&mut self) -> Result<(), JournalError> {
         match self.roller.as_mut().and_then(SegmentRoller::finish) {
             Some(error) => Err(error.into()),
             None => Ok(()),

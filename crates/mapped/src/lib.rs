@@ -22,6 +22,7 @@
 //! - [`SharedCounterPage`]: a page of named counters shared by a parent process and its children.
 //! - [`Arena`]: bytes that several processes map, each at its own address.
 //! - [`StateFile`]: state that a process writes and a [`StateReader`] reads, also after its death.
+//! - [`Secret`]: a key in a page that is neither dumped nor inherited.
 //!
 //! Counter pages of both kinds have the same layout. Start with `journal.rs`.
 //!
@@ -38,6 +39,7 @@
 //! | `value_page.rs`, `page_layout.rs`, `metric.rs` | a page; its bytes; its values |
 //! | `arena.rs`, `mapping.rs` | shared bytes; memory files and mappings |
 //! | `lost_pages.rs` | mapped pages that cannot be read or written |
+//! | `secret.rs` | secrets, their files and environment variables |
 //! | `state_file.rs` | slots of words and bytes that outlive their writer |
 //!
 //! ```
@@ -66,6 +68,7 @@ mod mapping;
 mod memory_storage;
 mod metric;
 mod page_layout;
+mod secret;
 mod shared_counter_page;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod single_step;
@@ -84,6 +87,7 @@ pub use journal::{
 pub use memory_storage::MemoryStorage;
 pub use metric::{Kind, Metric, NAME_MAX, Unit};
 pub use page_layout::{PAGE_VERSION, PageError, TITLE_MAX, VALUES_MAX};
+pub use secret::{SECRET_MAX, Secret, SecretError, SecretFileError};
 pub use shared_counter_page::{SharedCounterPage, Slot};
 pub use state_file::{StateFile, StateReader, StateSlot};
 pub use storage::Storage;

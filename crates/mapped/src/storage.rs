@@ -1,5 +1,6 @@
 //! The `Storage` trait: the journal operations that an order entry session needs.
 
+use std::io;
 use std::ops::RangeInclusive;
 
 use crate::journal::{Direction, Journal, JournalError, Record, SyncPolicy, Tag};
@@ -91,6 +92,22 @@ pub trait Storage {
     /// Removes every record if this storage permits that. Returns `true` if the records were
     /// removed.
     fn clear(&mut self) -> bool;
+
+    /// Returns the error by which committed records may be lost after a power loss: a failed sync,
+    /// or a lost segment. It does not change anymore.
+    #[inline]
+    fn sync_failure(&self) -> Option<io::Error> {
+        None
+    }
+
+    /// Makes all records durable, as far as the storage's policy requires it. Nothing can be
+    /// committed afterwards.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`] if that failed, now or earlier.
+    fn finish(&mut self) -> Result<(), JournalError> {
+        Ok(())
+    }
 }
 
 impl Storage for Journal {
@@ -160,5 +177,14 @@ impl Storage for Journal {
 
     fn clear(&mut self) -> bool {
         Self::clear(self)
+    }
+
+    #[inline]
+    fn sync_failure(&self) -> Option<io::Error> {
+        if self.has_failed() { self.failure() } else { None }
+    }
+
+    fn finish(&mut self) -> Result<(), JournalError> {
+        Self::finish(self)
     }
 }

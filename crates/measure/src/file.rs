@@ -36,7 +36,9 @@ fn replace(
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
     let temporary = temporary_path(path);
-    let written = write_into(&temporary, content).and_then(|()| fs::rename(&temporary, path));
+    let created = create_temporary(&temporary);
+    let written = created.and_then(|file| fill(file, content));
+    let written = written.and_then(|()| fs::rename(&temporary, path));
     written.inspect_err(|_| {
         // The file may not exist.
         let _ = fs::remove_file(&temporary);
@@ -47,9 +49,30 @@ fn write_into(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
+    fill(File::create(path)?, content)
+}
+
+fn fill(
+    file: File,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut file = BufWriter::new(file);
     content(&mut file)?;
     file.flush()
+}
+
+/// Creates a temporary file, in a folder in which other users may create links. A file or link of
+/// this name is a leftover, which is removed.
+///
+/// # Errors
+/// The system's; `AlreadyExists` if another process creates the name in the meantime.
+pub fn create_temporary(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    // A new file follows no link.
+    File::create_new(path)
 }
 
 /// Returns a temporary name in the same folder, because a rename cannot leave its file system. The
@@ -69,6 +92,18 @@ mod tests {
         let temporary = temporary_path(Path::new("out/a.json"));
         assert_eq!(temporary.parent(), Some(Path::new("out")));
         assert_ne!(temporary, Path::new("out/a.json"));
+    }
+
+    #[test]
+    fn temporary_file_follows_no_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, other] = ["a.json", "other"].map(|name| folder.path().join(name));
+        fs::write(&other, "kept").unwrap();
+        std::os::unix::fs::symlink(&other, temporary_path(&path)).unwrap();
+        write_text(&path, "new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_to_string(&other).unwrap(), "kept");
+        assert!(path.symlink_metadata().unwrap().is_file());
     }
 
     #[test]

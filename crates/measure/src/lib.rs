@@ -77,7 +77,7 @@ pub use compare::{
     Compared, ComparedRow, Ratio, Reason, Verdict, between_runs, compare, compare_allowing,
     differences,
 };
-pub use file::write_text;
+pub use file::{create_temporary, write_text};
 pub use histogram::{Histogram, HistogramBucket, HistogramError};
 pub use outstanding::{Answer, Outstanding, Sent};
 pub use recorder::Recorder;

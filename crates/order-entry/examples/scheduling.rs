@@ -12,6 +12,8 @@
 mod venue;
 
 use std::error::Error as AnyError;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 
 use hairpin_host::Clock;
 use hairpin_order_entry::*;
@@ -86,7 +88,10 @@ impl Listener for Printer {
 fn main() -> Result<(), Box<dyn AnyError>> {
     let venue = Venue::quiet();
     let folder = tempfile::tempdir()?;
-    std::fs::write(folder.path().join("secret.key"), venue::KEY)?;
+    // A key file that other users can read is refused.
+    let key_file = folder.path().join("secret.key");
+    std::fs::write(&key_file, venue::KEY)?;
+    std::fs::set_permissions(key_file, Permissions::from_mode(0o600))?;
     let settings = ORDER_TOML
         .replace("PRIMARY", &venue.primary.to_string())
         .replace("BACKUP", &venue.backup.to_string());

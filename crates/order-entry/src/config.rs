@@ -5,6 +5,8 @@
 
 mod read;
 
+pub use read::secret_key_from;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -13,10 +15,13 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use hairpin_ilink3::{ConnectorSettings, SecretKeyError, SettingsError};
-use hairpin_mapped::{Journal, JournalError, JournalSettings};
+use hairpin_mapped::{Journal, JournalError, JournalSettings, SecretError};
 use thiserror::Error;
+use zeroize::Zeroizing;
 
 use crate::{MsgwConfigError, NamedZone, Settings};
+
+use read::Source;
 
 /// The configuration of a session on a real gateway.
 #[derive(Debug, Clone)]
@@ -45,7 +50,8 @@ pub struct JournalLocation {
     pub settings: JournalSettings,
 }
 
-/// An error in a configuration file. No message contains the secret key.
+/// An error in a configuration file. No message contains the secret key, nor a value of the file
+/// that may be one in the wrong place.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -71,6 +77,14 @@ pub enum ConfigError {
         /// The line of the first segment, counted from 1.
         line: usize,
     },
+    /// The file with the secret key cannot be used: other users can read it, for instance.
+    #[error("cannot use the key file {}: {error}", path.display())]
+    KeyFile {
+        /// The file's path.
+        path: PathBuf,
+        /// The cause.
+        error: SecretError,
+    },
     /// The secret key in the named file or variable is invalid.
     #[error("cannot use the secret key in {place}: {error}")]
     Secret {
@@ -95,16 +109,40 @@ pub enum ConfigError {
     Logon(SettingsError),
 }
 
+/// Options for reading a configuration file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// `true` if the file with the secret key may be accessible to other users, like
+    /// `insecure_key_file` in the file.
+    pub insecure_key_file: bool,
+}
+
+/// Reads a file for `parse`.
+fn with_source<T>(
+    path: &Path,
+    options: ReadOptions,
+    parse: impl FnOnce(&Source<'_>) -> Result<T, ConfigError>,
+) -> Result<T, ConfigError> {
+    let text = fs::read_to_string(path).map(Zeroizing::new);
+    let text = text.map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
+    parse(&Source { text: &text, folder: path.parent().unwrap_or(Path::new("")), options })
+}
+
 impl Config {
     /// Reads a configuration file. Relative paths in the file are relative to its folder.
     ///
     /// # Errors
     /// [`ConfigError`].
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
-        let path = path.as_ref();
-        let text = fs::read_to_string(path);
-        let text = text.map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
-        Self::from_toml_in(&text, path.parent().unwrap_or(Path::new("")))
+        Self::read_with(path, ReadOptions::default())
+    }
+
+    /// Reads a configuration file with options.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub fn read_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, ConfigError> {
+        with_source(path.as_ref(), options, Self::from_source)
     }
 
     /// Parses a configuration. Relative paths in it are relative to the current folder.
@@ -112,7 +150,8 @@ impl Config {
     /// # Errors
     /// [`ConfigError`], with the line of the problem.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
-        Self::from_toml_in(text, Path::new(""))
+        let (folder, options) = (Path::new(""), ReadOptions::default());
+        Self::from_source(&Source { text, folder, options })
     }
 
     /// Reads a configuration file for several market segments, with a `[[segment]]` for each
@@ -124,10 +163,18 @@ impl Config {
     /// # Errors
     /// [`ConfigError`].
     pub fn read_segments(path: impl AsRef<Path>) -> Result<Vec<(u8, Self)>, ConfigError> {
-        let path = path.as_ref();
-        let text = fs::read_to_string(path);
-        let text = text.map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
-        Self::segments_in(&text, path.parent().unwrap_or(Path::new("")))
+        Self::read_segments_with(path, ReadOptions::default())
+    }
+
+    /// Reads a configuration file for several market segments with options.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub fn read_segments_with(
+        path: impl AsRef<Path>,
+        options: ReadOptions,
+    ) -> Result<Vec<(u8, Self)>, ConfigError> {
+        with_source(path.as_ref(), options, Self::segments_of)
     }
 
     /// Opens the journal, or creates it and its parent folders. Without a configured folder,
@@ -139,12 +186,26 @@ impl Config {
         let Some(JournalLocation { folder, settings }) = &self.journal else {
             return Journal::anonymous(memory);
         };
+        let has_kind = |error: &JournalError, kind| match error {
+            JournalError::Io(error) => error.kind() == kind,
+            _ => false,
+        };
         match Journal::open_with(folder, *settings) {
-            Err(JournalError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+            Err(error) if has_kind(&error, io::ErrorKind::NotFound) => {
                 if let Some(parent) = folder.parent() {
                     fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
                 }
-                Journal::create_with(folder, *settings)
+                match Journal::create_with(folder, *settings) {
+                    // Another process has created the journal in the meantime.
+                    Err(error) if has_kind(&error, io::ErrorKind::AlreadyExists) => {
+                        let opened = Journal::open_with(folder, *settings);
+                        opened.map_err(|opened| match has_kind(&opened, io::ErrorKind::NotFound) {
+                            true => error,
+                            false => opened,
+                        })
+                    }
+                    created => created,
+                }
             }
             opened => opened,
         }

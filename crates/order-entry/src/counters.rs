@@ -42,6 +42,9 @@ counters! {
     /// Errors: exchange messages delivered although the journal was full. After a crash the session
     /// requests them from the exchange again.
     unjournaled_messages,
+    /// Errors: 1 if the journal could not be written to disk; see
+    /// [`Settings::when_journal_fails`](crate::Settings::when_journal_fails).
+    journal_failures,
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use hairpin_time::{Instant, Now};
 use crate::journal_record::{self, CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD};
 use crate::send_queue::SendQueue;
 use crate::send_throttle::SendThrottle;
-use crate::{Connect, Counters, Settings, WhenFull, WhenThrottled};
+use crate::{Connect, Counters, Settings, WhenFull, WhenJournalFails, WhenThrottled};
 
 use batch::Batch;
 
@@ -41,6 +41,9 @@ pub(crate) struct JournaledConnection<D: Connect, J> {
     fast_path: bool,
     batch: Batch,
     when_full: WhenFull,
+    when_journal_fails: WhenJournalFails,
+    /// The error of the journal, once noticed, and until it was reported.
+    journal_failure: JournalFailure,
     /// Opens the connections, and taps their frames.
     pub(crate) connect: D,
     /// The connection, once established.
@@ -56,6 +59,17 @@ pub(crate) struct JournaledConnection<D: Connect, J> {
     /// The error of the last write, if the connection failed.
     pub(crate) write_error: Option<io::Error>,
     pub(crate) counters: Counters,
+}
+
+/// The state of a failure of the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum JournalFailure {
+    None,
+    /// Noticed, and not yet reported to the listener.
+    Pending {
+        errno: i32,
+    },
+    Reported,
 }
 
 impl<D: Connect, J: Storage> OutboundSink for JournaledConnection<D, J> {
@@ -200,6 +214,8 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
             batch: Batch::new(settings.batch_bytes),
             journal,
             when_full: settings.when_full,
+            when_journal_fails: settings.when_journal_fails,
+            journal_failure: JournalFailure::None,
             connect,
             stream: None,
             queue: SendQueue::new(settings.waiting_max),
@@ -223,6 +239,9 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
         if self.stream.is_none() || self.write_error.is_some() {
             return Err(OutboundError::Closed);
         }
+        if self.refuses() {
+            return Err(OutboundError::JournalFailed);
+        }
         if self.queue.is_full() {
             return Err(OutboundError::WouldBlock { waiting: self.waiting() });
         }
@@ -240,6 +259,44 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
     #[inline]
     pub(crate) fn set_now(&mut self, now: Now) {
         self.tag.now = now;
+        self.check_journal();
+    }
+
+    /// Notices a failure of the journal.
+    #[inline]
+    pub(crate) fn check_journal(&mut self) {
+        if let (JournalFailure::None, Some(error)) =
+            (self.journal_failure, self.journal.sync_failure())
+        {
+            self.on_journal_failure(&error);
+        }
+    }
+
+    #[cold]
+    fn on_journal_failure(&mut self, error: &io::Error) {
+        self.counters.journal_failures += 1;
+        let errno = error.raw_os_error().unwrap_or_default();
+        self.journal_failure = JournalFailure::Pending { errno };
+        self.update_fast_path();
+    }
+
+    /// Returns `true` if a failure of the journal was not yet reported.
+    #[inline]
+    pub(crate) fn has_new_journal_failure(&self) -> bool {
+        matches!(self.journal_failure, JournalFailure::Pending { .. })
+    }
+
+    /// Returns the error number of a failure of the journal, to report it.
+    pub(crate) fn take_journal_failure(&mut self) -> Option<i32> {
+        let JournalFailure::Pending { errno } = self.journal_failure else { return None };
+        self.journal_failure = JournalFailure::Reported;
+        Some(errno)
+    }
+
+    /// Returns `true` if the journal has failed and no more messages are sent.
+    fn refuses(&self) -> bool {
+        let has_failed = self.journal_failure != JournalFailure::None;
+        has_failed && self.when_journal_fails == WhenJournalFails::Refuse
     }
 
     /// Restarts a full journal, if permitted and if no queued record is in it.
@@ -272,7 +329,7 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
     fn can_use_fast_path(&self) -> bool {
         let is_delayed = self.sync_before_write || self.throttle.is_some() || self.batch.is_open();
         let is_connected = self.stream.is_some() && self.write_error.is_none();
-        is_connected && !self.is_waiting() && !is_delayed
+        is_connected && !self.is_waiting() && !is_delayed && !self.refuses()
     }
 
     /// Sets an established connection.

@@ -124,7 +124,7 @@ mod settings;
 mod standby;
 mod time_zone;
 
-pub use config::{Config, ConfigError, JournalLocation};
+pub use config::{Config, ConfigError, JournalLocation, ReadOptions, secret_key_from};
 pub use connect::{Connect, FrameTap, TcpConnect};
 pub use counters::Counters;
 /// All messages of the schema, to decode the input of [`Listener::on_message`] and to encode
@@ -159,7 +159,8 @@ pub use hairpin_ilink3::{
     RequestedParty, RequestingParty, RetransmitRejectCode, RetransmitRejected, SENDER_ID_MAX,
     SecretKey, SecretKeyError, SecurityDefinitionRequest, SecurityId, SendError, Sender, SenderId,
     Sent, SessionPolicy, Settings as Logon, SettingsError, SideQuote, Stamp, State, Takeover,
-    TerminateCode, Terminated, Text, Throttle, TrdRegPublication, Version, Warning,
+    TerminateCode, Terminated, Text, Throttle, TrdRegPublication, Version, Warning, redact_keys,
+    resembles_key,
 };
 /// The connector of a [`ReconnectingSession`], with its settings.
 pub use hairpin_ilink3::{
@@ -182,6 +183,7 @@ pub use session_threads::{
     Mailbox, SessionThread, SessionThreads, ThreadError, ThreadSession, ThreadsError,
 };
 pub use settings::{
-    BATCH_BYTES_DEFAULT, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenThrottled,
+    BATCH_BYTES_DEFAULT, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull,
+    WhenJournalFails, WhenThrottled,
 };
 pub use time_zone::{NamedZone, ZoneError};

@@ -6,6 +6,8 @@ use thiserror::Error;
 
 /// The element with the schema versions that a segment accepts from clients.
 const TO_CME: &str = "ToCMESchemaVersion";
+/// The longest list of versions in an error message.
+const VERSIONS_MAX: usize = 20;
 
 /// An error in `MSGW_Config.xml`.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -26,7 +28,7 @@ pub enum MsgwConfigError {
     Version {
         /// The market segment.
         segment: u8,
-        /// The versions, as written; empty if the file lists none.
+        /// The versions, as written unless they are long; empty if the file lists none.
         versions: String,
     },
 }
@@ -39,8 +41,11 @@ pub enum MsgwConfigError {
 /// # Errors
 /// [`MsgwConfigError`].
 pub fn msgw_schema_version(text: &str, segment: u8) -> Result<Version, MsgwConfigError> {
-    let document = Document::parse(text)
-        .map_err(|error| MsgwConfigError::Xml(error.to_string().replace(['\n', '\r'], " ")))?;
+    // The position only: the parser's message quotes the file, which may be another, with a key.
+    let document = Document::parse(text).map_err(|error| {
+        let position = error.pos();
+        MsgwConfigError::Xml(format!("not XML at line {}, column {}", position.row, position.col))
+    })?;
     let has_id = |node: &Node<'_, '_>| {
         let id = node.attribute("id").and_then(|id| id.trim().parse().ok());
         node.has_tag_name("marketsegment") && id == Some(segment)
@@ -48,8 +53,9 @@ pub fn msgw_schema_version(text: &str, segment: u8) -> Result<Version, MsgwConfi
     let node = document.descendants().find(has_id).ok_or(MsgwConfigError::NoSegment(segment))?;
     let element = node.children().find(|child| child.has_tag_name(TO_CME));
     let versions = element.and_then(|element| element.text()).unwrap_or_default().trim();
+    let printed = if versions.len() > VERSIONS_MAX { "…" } else { versions };
     let usable = versions.split(',').filter_map(|it| Version::new(it.trim().parse().ok()?));
-    usable.max().ok_or_else(|| MsgwConfigError::Version { segment, versions: versions.to_owned() })
+    usable.max().ok_or_else(|| MsgwConfigError::Version { segment, versions: printed.to_owned() })
 }
 
 #[cfg(test)]

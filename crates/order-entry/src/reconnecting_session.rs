@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddrV4;
 
 use hairpin_ilink3::{Connector, ConnectorSettings, Listener, Role, Sender, State, Step, Zone};
-use hairpin_mapped::{Journal, Storage};
+use hairpin_mapped::{Journal, JournalError, Storage};
 use hairpin_reactor::{Reactor, Ready};
 use hairpin_time::{Duration, Instant, Now};
 
@@ -165,6 +165,14 @@ impl<D: Connect, J: Storage, Z: Zone> ReconnectingSession<D, J, Z> {
     /// Sets the lowest sequence number that may still be requested: see [`Session::needed_from`].
     pub fn needed_from(&mut self, seq_num: u32) {
         self.session.needed_from(seq_num);
+    }
+
+    /// Closes the journal of a session that has ended: see [`Session::close_journal`].
+    ///
+    /// # Errors
+    /// Same as [`Session::close_journal`].
+    pub fn close_journal(&mut self) -> Result<(), JournalError> {
+        self.session.close_journal()
     }
 
     /// Closes both connections without a Terminate, leaves the reactor and stops connecting.

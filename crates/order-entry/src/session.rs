@@ -6,9 +6,9 @@ use std::net::SocketAddrV4;
 use hairpin_endpoint::{Receive, Stream};
 use hairpin_ilink3::{
     Action, Binding, ConnectError, DisconnectReason, FRAMING_HEADER_LENGTH, InboundCounters,
-    Listener, OutboundCounters, Progress, Sender, SettingsError, State,
+    Listener, OutboundCounters, Progress, Sender, SettingsError, State, Warning,
 };
-use hairpin_mapped::{Direction, Journal, Storage};
+use hairpin_mapped::{Direction, Journal, JournalError, Storage};
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 use hairpin_time::{Instant, Now};
 
@@ -103,6 +103,9 @@ impl<D: Connect, J: Storage> Session<D, J> {
         if self.redelivery_pending {
             self.redeliver(now, listener);
         }
+        if self.link.has_new_journal_failure() {
+            self.report_journal_failure(now, listener);
+        }
         if let Some((token, _)) = self.token {
             if ready.is_writable(token) {
                 self.handle_writable(now, reactor, listener)?;
@@ -123,6 +126,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
     pub fn next_deadline(&self) -> Option<Instant> {
         let interest_changed = self.token.is_some_and(|(_, interest)| interest != self.interest());
         let is_due = self.redelivery_pending
+            || self.link.has_new_journal_failure()
             || (self.protocol.has_pending() && !self.link.is_waiting())
             || interest_changed;
         if is_due {
@@ -225,6 +229,16 @@ impl<D: Connect, J: Storage> Session<D, J> {
         self.last_failure.as_ref()
     }
 
+    /// Closes the journal of a session that has ended: everything is synced to disk, unless the
+    /// sync policy is never. Nothing can be sent afterwards. Dropping the session does the same and
+    /// ignores errors.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`] if the journal could not be written to disk, now or earlier.
+    pub fn close_journal(&mut self) -> Result<(), JournalError> {
+        self.link.journal.finish()
+    }
+
     /// Closes the connection without a Terminate and leaves the reactor. For a program that drops
     /// the session before it is disconnected.
     ///
@@ -290,6 +304,14 @@ impl<D: Connect, J: Storage> Session<D, J> {
     pub(crate) fn journal_backup_request(&mut self, frame: &[u8], request_timestamp: u64) {
         self.protocol.raise_request_timestamp(request_timestamp);
         self.link.journal_request(frame, &self.protocol.progress());
+    }
+
+    #[cold]
+    fn report_journal_failure<L: Listener>(&mut self, now: Now, listener: &mut L) {
+        if let Some(errno) = self.link.take_journal_failure() {
+            let mut sender = self.protocol.sender(now, &mut self.link);
+            listener.on_warning(&mut sender, &Warning::JournalFailed { errno });
+        }
     }
 
     /// Redelivers the messages whose callback had not returned in an earlier process.
@@ -407,6 +429,8 @@ impl<D: Connect, J: Storage> Session<D, J> {
         loop {
             self.link.transmit(&mut self.protocol, now);
             if let Some(error) = self.link.write_error.take() {
+                self.link.check_journal();
+                self.report_journal_failure(now, listener);
                 self.record_failure(error);
                 self.disconnect(now, reactor, listener)?;
             }

@@ -34,6 +34,8 @@ pub struct Settings {
     pub batch_bytes: usize,
     /// The action when the journal is full.
     pub when_full: WhenFull,
+    /// The action when the journal cannot be written to disk.
+    pub when_journal_fails: WhenJournalFails,
     /// `true` if the journal also keeps inbound messages, each before its callback. Another process
     /// can then continue after them, and receives again those whose callback had not returned.
     /// Useless for a journal that no other process reads.
@@ -75,6 +77,23 @@ pub enum WhenFull {
     Restart,
 }
 
+/// The action when the journal cannot be written to disk: a sync has failed, the file system has
+/// become read-only, or a segment was removed or truncated. Under every
+/// [`SyncPolicy`](hairpin_mapped::SyncPolicy), the listener receives
+/// [`Warning::JournalFailed`](crate::Warning) once, and `journal_failures` counts it. The failure
+/// lasts as long as the journal is open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WhenJournalFails {
+    /// Refuse every further business message with
+    /// [`OutboundError::JournalFailed`](crate::OutboundError). The session stays connected, and
+    /// messages that were accepted before are still sent.
+    #[default]
+    Refuse,
+    /// Continue to send. After a power loss the journal may lack the messages. With
+    /// [`SyncPolicy::Each`](hairpin_mapped::SyncPolicy) nothing is sent all the same.
+    Continue,
+}
+
 impl Settings {
     /// Creates settings with defaults for all other fields.
     #[must_use]
@@ -86,6 +105,7 @@ impl Settings {
             waiting_max: WAITING_DEFAULT,
             batch_bytes: BATCH_BYTES_DEFAULT,
             when_full: WhenFull::default(),
+            when_journal_fails: WhenJournalFails::default(),
             keep_inbound: true,
             throttle: None,
         }

@@ -52,7 +52,8 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// A journal cannot be opened: it is in use, damaged, or its folder cannot be created.
+    /// A journal cannot be opened: it is in use, damaged, or its folder cannot be created. At the
+    /// end of a run: it could not be written to disk.
     #[error("{0}")]
     Journal(String),
     /// A network interface does not exist, or has no IPv4 address.

@@ -361,12 +361,22 @@ impl Trader {
             }
         };
         if self.parts.sessions.iter().all(|it| it.session.is_idle()) {
-            return Ok(false);
+            return self.close_journals();
         }
         if now.monotonic < deadline {
             return Ok(true);
         }
         self.abandon(now)?;
+        self.close_journals()
+    }
+
+    /// Syncs the journals to disk at the end of the run. Returns `false`: the run has ended.
+    fn close_journals(&mut self) -> Result<bool> {
+        for it in &mut self.parts.sessions {
+            it.session.close_journal().map_err(|error| {
+                Error::Journal(format!("cannot write the journal to disk: {error}"))
+            })?;
+        }
         Ok(false)
     }
 

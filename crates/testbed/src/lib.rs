@@ -41,6 +41,7 @@
 //! | `frame`, `packet_socket`, `vnet_header` | frames: parsing, [`FrameSender`], segmentation |
 //! | `minimal_socket` | [`MinimalSocket`], an AF_XDP socket that is the lower bound of benchmarks |
 //! | `relay_counters` | [`RelayCounters`]; add a counter of the relay there |
+//! | `loop_disk` | [`LoopDisk`], a file system that can fail |
 //! | `allocations`, `test_scale` | [`CountingAllocator`]; [`scaled`] |
 //!
 //! ```
@@ -65,6 +66,7 @@ mod faults;
 mod faulty_link;
 mod frame;
 mod host;
+mod loop_disk;
 mod minimal_socket;
 mod namespace;
 mod packet_socket;
@@ -82,6 +84,7 @@ pub use capabilities::{Capability, become_ordinary_user};
 pub use ethtool::{Offloads, Queues};
 pub use faults::{Chance, Delay, Faults, Filter, Holding, Part, Protocol, Rate};
 pub use host::Host;
+pub use loop_disk::LoopDisk;
 pub use minimal_socket::MinimalSocket;
 pub use packet_socket::FrameSender;
 pub use relay::{Direction, Relay, RelaySettings};

@@ -79,7 +79,10 @@ pub(crate) fn quoter_cancels_each_order_and_stops_on_a_signal(quoter: &Program) 
 fn error_of(program: &Program, files: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
-        std::fs::write(folder.path().join(name), text).unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        // A key file that other users can read is refused.
+        std::fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
     }
     let output = program.command().current_dir(folder.path()).output().unwrap();
     assert!(!output.status.success() && output.status.signal().is_none(), "{output:?}");

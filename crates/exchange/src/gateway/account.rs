@@ -1,6 +1,7 @@
 //! Accounts: the credentials of a session, and its state across connections.
 
 use core::fmt;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -22,7 +23,7 @@ pub struct Credentials {
     access_key_id: String,
     session: String,
     firm: String,
-    secret: Zeroizing<Vec<u8>>,
+    secret: Arc<dyn AsRef<[u8]> + Send + Sync>,
 }
 
 /// An error in credentials. It never contains the secret.
@@ -54,6 +55,23 @@ impl Credentials {
         session: &str,
         firm: &str,
     ) -> Result<Self, CredentialsError> {
+        let secret = URL_SAFE_NO_PAD
+            .decode(secret_key.trim_end_matches('='))
+            .map_err(|_| CredentialsError::SecretKey)?;
+        Self::with_secret(access_key_id, Arc::new(Zeroizing::new(secret)), session, firm)
+    }
+
+    /// Creates credentials with a decoded secret key, which stays where it is: in memory that the
+    /// caller protects.
+    ///
+    /// # Errors
+    /// See [`CredentialsError`].
+    pub fn with_secret(
+        access_key_id: &str,
+        secret: Arc<dyn AsRef<[u8]> + Send + Sync>,
+        session: &str,
+        firm: &str,
+    ) -> Result<Self, CredentialsError> {
         for (field, text, longest) in
             [("AccessKeyID", access_key_id, 20), ("Session", session, 3), ("Firm", firm, 5)]
         {
@@ -62,17 +80,14 @@ impl Credentials {
                 return Err(CredentialsError::Text { field, longest });
             }
         }
-        let secret = URL_SAFE_NO_PAD
-            .decode(secret_key.trim_end_matches('='))
-            .map_err(|_| CredentialsError::SecretKey)?;
-        if secret.is_empty() {
+        if (*secret).as_ref().is_empty() {
             return Err(CredentialsError::SecretKey);
         }
         Ok(Self {
             access_key_id: access_key_id.into(),
             session: session.into(),
             firm: firm.into(),
-            secret: Zeroizing::new(secret),
+            secret,
         })
     }
 }
@@ -181,7 +196,7 @@ impl Account {
     /// Returns `true` if `signature` is HMAC-SHA-256 of `parts` joined by line feeds. The
     /// comparison takes constant time.
     pub(super) fn is_signed(&self, parts: &[&[u8]], signature: &[u8]) -> bool {
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.credentials.secret) else {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice((*self.credentials.secret).as_ref()) else {
             return false;
         };
         for (index, part) in parts.iter().enumerate() {

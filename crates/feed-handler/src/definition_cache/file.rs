@@ -85,7 +85,9 @@ impl DefinitionCache {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(format!(".{}.new", std::process::id()));
         let write = || -> io::Result<()> {
-            let mut file = File::create(&temporary)?;
+            // A leftover, or a link that another user has placed.
+            let _ = fs::remove_file(&temporary);
+            let mut file = File::create_new(&temporary)?;
             file.write_all(&bytes)?;
             file.sync_all()?;
             fs::rename(&temporary, path)

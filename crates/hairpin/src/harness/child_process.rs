@@ -16,6 +16,7 @@ use crate::harness::child_protocol::ChildCounters;
 use crate::harness::datapath;
 use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::preload::{TIMESTAMPS, accelerated};
+use crate::harness::secret_key;
 use crate::harness::transport::{Transport, TransportArgs};
 
 /// A child process. Its setup was written to its standard input; a thread reads its output lines.
@@ -42,6 +43,7 @@ impl ChildProcess {
         if transport.transport == Transport::Preload {
             command = accelerated(&command, hosts.interface(role), &[TIMESTAMPS])?;
         }
+        secret_key::pass_to(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = hosts
             .spawn(role, command, page.control())

@@ -77,7 +77,7 @@ fn check_writable(path: &Path) -> Result<()> {
         _ => Path::new("."),
     };
     let probe = folder.join(format!(".hairpin-{}.tmp", std::process::id()));
-    std::fs::File::create(&probe)
+    hairpin_measure::create_temporary(&probe)
         .and_then(|_| std::fs::remove_file(&probe))
         .with_context(|| format!("cannot write results to {}", path.display()))
 }
@@ -90,5 +90,6 @@ fn check_folder(folder: &Path) -> Result<()> {
 
 fn command_line() -> String {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    std::iter::once("hairpin".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    let line = std::iter::once("hairpin".to_owned()).chain(words).collect::<Vec<_>>().join(" ");
+    hairpin_order_entry::redact_keys(&line).into_owned()
 }

@@ -6,6 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::harness::secret_key;
+
 /// The variable that `hairpin run` sets to the interfaces.
 pub(crate) const INTERFACES: &str = "HAIRPIN_INTERFACES";
 
@@ -18,6 +20,7 @@ pub(crate) fn accelerated(command: &Command, interface: &str, flags: &[&str]) ->
     let mut run = Command::new(program);
     run.args(["run", "--strict", "--interface", interface]).args(flags).arg("--");
     run.arg(command.get_program()).args(command.get_args());
+    secret_key::pass_to(&mut run);
     Ok(run)
 }
 

@@ -6,7 +6,6 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::path::PathBuf;
 
 use hairpin_feed_handler::{Addresses, Group, Lines, Multicast, TcpLines};
 use hairpin_host::{Clock, ClockSource};
@@ -14,6 +13,7 @@ use hairpin_measure::{Kind, Row, Setting};
 use serde::{Deserialize, Serialize};
 
 use crate::harness::args::FeedTransport;
+use crate::harness::secret_key::KeyArgs;
 use crate::harness::multicast_groups::MulticastGroups;
 use crate::harness::transport::{self, Transport};
 
@@ -156,7 +156,7 @@ pub(crate) struct ExchangeSetup {
     /// The trader's wait, for the rows only.
     pub(crate) wait: String,
     pub(crate) load: Load,
-    pub(crate) secret_key_file: Option<PathBuf>,
+    pub(crate) key: KeyArgs,
 }
 
 /// The setup of a trader without its market data.
@@ -169,7 +169,7 @@ pub(crate) struct TraderSetup {
     pub(crate) gateway: SocketAddrV4,
     pub(crate) wait: String,
     pub(crate) core: Option<usize>,
-    pub(crate) secret_key_file: Option<PathBuf>,
+    pub(crate) key: KeyArgs,
     /// The size of the journal: the records of a whole row, if all must be kept.
     pub(crate) journal_bytes: usize,
 }

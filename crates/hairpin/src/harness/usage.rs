@@ -35,8 +35,9 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
             ExitCode::from(2)
         }
         _ => {
-            let text = error.to_string();
-            let _ = writeln!(std::io::stderr(), "hairpin: {}; try --help", first_line(&text));
+            let text = first_line(&error.to_string());
+            let text = hairpin_order_entry::redact_keys(&text);
+            let _ = writeln!(std::io::stderr(), "hairpin: {text}; try --help");
             ExitCode::from(2)
         }
     }

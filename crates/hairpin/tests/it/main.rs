@@ -35,6 +35,7 @@ mod preload;
 mod rds;
 mod rds_hosts;
 mod report;
+mod secrets;
 mod t2t;
 mod throughput;
 mod traded_session;

@@ -43,6 +43,8 @@ impl OrderTest {
 
     fn write(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).unwrap();
+        // A key file that other users can read is refused.
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o600)).unwrap();
     }
 
     /// Replaces text in the settings.
@@ -316,7 +318,7 @@ fn invalid_settings_are_reported_without_the_key() {
         (good.replace("[gateway]", "[gate]"), "line 1: unknown field `gate`"),
         (good.replace("session = \"ABC\"", "session = \"ABCD\""), "Session must be"),
         (good.replace("firm", "#"), "missing field `firm`"),
-        (good.replace("127.0.0.1", "nowhere"), "line 2: `nowhere:"),
+        (good.replace("127.0.0.1", "nowhere"), "line 2: not a valid address"),
         (good.replace("1001", "\"one\""), "line 17: invalid type"),
         (
             key("secret_env = \"HAIRPIN_NOT_SET\""),

@@ -1,5 +1,6 @@
 //! The parser of `order.toml`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddrV4;
@@ -8,21 +9,20 @@ use std::path::{Path, PathBuf};
 use hairpin_cme_codecs::ilink3::ManualOrdIndReq;
 use hairpin_ilink3::{
     self as ilink3, ConnectorSettings, GatewayKind, KEY_WARNING_DAYS_DEFAULT, KeyExpiry, Location,
-    NotAppliedAnswer, OnFault, Operator, RATE_INTERVAL, Rate, Rates, Schedule, SecretKey, SenderId,
-    SessionPolicy, Version, WeekTime,
+    NotAppliedAnswer, OnFault, Operator, RATE_INTERVAL, Rate, Rates, Schedule, SecretKey,
+    SecretKeyError, SenderId, SessionPolicy, Version, WeekTime, redact_keys,
 };
-use hairpin_mapped::{JournalSettings, Retention, SyncPolicy};
+use hairpin_mapped::{JournalSettings, Retention, Secret, SecretError, SyncPolicy};
 use hairpin_time::{Duration, Utc};
 use jiff::{civil::Date, tz::TimeZone};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
-use zeroize::Zeroizing;
 
-use super::{Config, ConfigError, JournalLocation};
+use super::{Config, ConfigError, JournalLocation, ReadOptions};
 use crate::{
     BATCH_BYTES_DEFAULT, NamedZone, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull,
-    WhenThrottled, msgw_schema_version,
+    WhenJournalFails, WhenThrottled, msgw_schema_version,
 };
 
 #[derive(Deserialize)]
@@ -73,6 +73,8 @@ struct Logon {
     access_key_id: String,
     secret_file: Option<PathBuf>,
     secret_env: Option<String>,
+    #[serde(default)]
+    insecure_key_file: bool,
     session: String,
     firm: String,
     system_name: String,
@@ -133,6 +135,7 @@ struct JournalTable {
     segments: Option<usize>,
     age_hours: Option<u64>,
     keep_inbound: Option<bool>,
+    when_failed: Option<WhenFailedName>,
 }
 
 #[derive(Deserialize)]
@@ -182,6 +185,13 @@ enum WhenFullName {
     BeginAgain,
 }
 
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum WhenFailedName {
+    Refuse,
+    Continue,
+}
+
 #[derive(Deserialize, Clone, Copy, PartialEq)]
 #[serde(rename_all = "snake_case")]
 enum SyncName {
@@ -206,9 +216,9 @@ impl<'de> Deserialize<'de> for Address {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map(Self).map_err(|_| {
-            let problem = "is not a valid address: use an IPv4 address and a port like \
-                           192.0.2.10:9000";
-            D::Error::custom(format_args!("`{text}` {problem}"))
+            D::Error::custom(
+                "not a valid address: use an IPv4 address and a port like 192.0.2.10:9000",
+            )
         })
     }
 }
@@ -217,10 +227,14 @@ fn one_second() -> u64 {
     1_000
 }
 
+/// The minimum length of a secret key: 16 bytes in base64url.
+const KEY_LENGTH_MIN: usize = 22;
+
 /// The text, for line numbers, and the folder for relative paths.
-struct Source<'a> {
-    text: &'a str,
-    folder: &'a Path,
+pub(super) struct Source<'a> {
+    pub(super) text: &'a str,
+    pub(super) folder: &'a Path,
+    pub(super) options: ReadOptions,
 }
 
 impl Source<'_> {
@@ -231,6 +245,54 @@ impl Source<'_> {
     /// Returns an error at the line of a table.
     fn error_in_table(&self, table: &str, message: &str) -> ConfigError {
         ConfigError::Toml { line: self.line_of(table), message: message.into() }
+    }
+
+    /// Returns an error at the line of a key, about the value of that key.
+    fn error_of_key(&self, key: &str, message: impl std::fmt::Display) -> ConfigError {
+        let is_key = |line: &str| {
+            let rest = line.trim_start().strip_prefix(key);
+            rest.is_some_and(|rest| rest.trim_start().starts_with('='))
+        };
+        let place = self.text.lines().position(is_key);
+        ConfigError::Toml {
+            line: place.map_or(1, |place| place + 1),
+            message: format!("cannot use what `{key}` names: {message}"),
+        }
+    }
+
+    /// Returns the error of reading a file that a key names. A name that may be a secret key in the
+    /// wrong place is omitted.
+    fn file_error(&self, key: &str, path: &Path, error: std::io::Error) -> ConfigError {
+        let text = path.to_string_lossy();
+        let is_name = text.split(['/', '.']).all(|part| part.len() < KEY_LENGTH_MIN);
+        match path.exists() || is_name {
+            true => ConfigError::File { path: path.to_owned(), error },
+            false => self.error_of_key(key, error),
+        }
+    }
+
+    /// Checks that the file contains no secret key, in any place: it would be printed, sent or
+    /// stored as what that place means.
+    fn check_no_key(&self) -> Result<(), ConfigError> {
+        let has_key = |line: &str| matches!(redact_keys(line), Cow::Owned(_));
+        match self.text.lines().position(has_key) {
+            None => Ok(()),
+            Some(place) => Err(ConfigError::Toml {
+                line: place + 1,
+                message: "contains what looks like a secret key: move the key to a file of its \
+                          own, which `secret_file` names"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    fn parse(&self) -> Result<File, ConfigError> {
+        self.check_no_key()?;
+        toml::from_str(self.text).map_err(|error| {
+            let line = error.span().map_or(1, |span| line(self.text, span.start));
+            let source = self.text.lines().nth(line - 1).unwrap_or_default();
+            ConfigError::Toml { line, message: message_without_values(error.message(), source) }
+        })
     }
 
     /// Returns the line of a table's header, or 1 if there is no such table.
@@ -247,30 +309,53 @@ fn line(text: &str, offset: usize) -> usize {
     before.iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
-fn parse(text: &str) -> Result<File, ConfigError> {
-    // Use the message only: the source lines that the library would show may contain secrets.
-    toml::from_str(text).map_err(|error| ConfigError::Toml {
-        line: error.span().map_or(1, |span| line(text, span.start)),
-        message: error.message().replace(['\n', '\r'], " "),
-    })
+/// Returns a message of the library without any value of the file: a value, or the name of an
+/// unknown key, may be a secret key in the wrong place. `source` is the line of the error.
+fn message_without_values(message: &str, source: &str) -> String {
+    let message = message.replace(['\n', '\r'], " ");
+    let expected = message.rsplit_once(", expected ").map(|(_, expected)| expected);
+    let expected = expected.map_or(String::new(), |expected| format!(", expected {expected}"));
+    if let Some(rest) = message.strip_prefix("unknown field `") {
+        let name = rest.split('`').next().unwrap_or_default();
+        return match is_plain_name(name) {
+            true => format!("unknown field `{name}`{expected}"),
+            false => format!("unknown field{expected}"),
+        };
+    }
+    let quotes_value = ["unknown variant", "invalid type", "invalid value", "invalid length"];
+    if let Some(kind) = quotes_value.iter().find(|prefix| message.starts_with(**prefix)) {
+        let key = source.split('=').next().map(str::trim).filter(|key| is_plain_name(key));
+        let of_key = key.map_or(String::new(), |key| format!(" of `{key}`"));
+        return format!("{kind}{of_key}{expected}");
+    }
+    let is_quote = |part: &str| part.chars().filter(|it| it.is_alphanumeric()).count() > 2;
+    let has_value = message.split(['`', '"', '\'']).skip(1).step_by(2).any(is_quote);
+    match message.starts_with("missing field") || !has_value {
+        true => message,
+        false => "invalid TOML".to_owned(),
+    }
+}
+
+/// Returns `true` for a name as the keys of the file have it, which no secret key resembles.
+fn is_plain_name(name: &str) -> bool {
+    (1..=24).contains(&name.len())
+        && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase())
 }
 
 impl Config {
-    pub(super) fn from_toml_in(text: &str, folder: &Path) -> Result<Self, ConfigError> {
-        let mut file = parse(text)?;
-        let source = Source { text, folder };
+    pub(super) fn from_source(source: &Source<'_>) -> Result<Self, ConfigError> {
+        let mut file = source.parse()?;
         if !file.segment.is_empty() {
             return Err(ConfigError::Segments { line: source.line_of("[segment]") });
         }
         let gateway = file.gateway.take();
         let gateway =
             gateway.ok_or_else(|| source.error_in_table("gateway", "missing `[gateway]`"))?;
-        Self::from_file(file, gateway, &source)
+        Self::from_file(file, gateway, source)
     }
 
-    pub(super) fn segments_in(text: &str, folder: &Path) -> Result<Vec<(u8, Self)>, ConfigError> {
-        let source = Source { text, folder };
-        let file = parse(text)?;
+    pub(super) fn segments_of(source: &Source<'_>) -> Result<Vec<(u8, Self)>, ConfigError> {
+        let file = source.parse()?;
         if file.segment.is_empty() || file.gateway.is_some() {
             let message = "give a `[[segment]]` for each market segment, and no `[gateway]`";
             return Err(source.error_in_table("gateway", message));
@@ -278,7 +363,7 @@ impl Config {
         let mut configs: Vec<(u8, Self)> = Vec::with_capacity(file.segment.len());
         for place in 0..file.segment.len() {
             // Parse again for each segment: the secret key must not be cloned.
-            let mut file = parse(text)?;
+            let mut file = source.parse()?;
             let segment = file.segment.swap_remove(place);
             let id = *segment.id.as_ref();
             if configs.iter().any(|(other, _)| *other == id) {
@@ -291,7 +376,7 @@ impl Config {
             file.conduct.market_segment = Some(id);
             let SegmentTable { primary, backup, attempts, interval_ms, .. } = segment;
             let gateway = Gateway { primary, backup, attempts, interval_ms };
-            configs.push((id, Self::from_file(file, gateway, &source)?));
+            configs.push((id, Self::from_file(file, gateway, source)?));
         }
         Ok(configs)
     }
@@ -317,6 +402,10 @@ impl Config {
             when_full: match file.sending.when_full {
                 Some(WhenFullName::BeginAgain) => WhenFull::Restart,
                 Some(WhenFullName::Refuse) | None => WhenFull::Refuse,
+            },
+            when_journal_fails: match file.journal.as_ref().and_then(|it| it.when_failed) {
+                Some(WhenFailedName::Continue) => WhenJournalFails::Continue,
+                Some(WhenFailedName::Refuse) | None => WhenJournalFails::Refuse,
             },
             keep_inbound,
             throttle: file.throttle.map(|table| table.read()),
@@ -357,8 +446,8 @@ impl Logon {
         operator: Operator,
     ) -> Result<ilink3::Settings, ConfigError> {
         let secret_key = match (self.secret_file, self.secret_env) {
-            (Some(file), None) => key_in_file(&source.folder.join(file))?,
-            (None, Some(variable)) => key_in_variable(variable)?,
+            (Some(file), None) => key_in_file(&file, self.insecure_key_file || source.options.insecure_key_file, source)?,
+            (None, Some(variable)) => key_in_variable(variable, source)?,
             _ => {
                 let message = "give either `secret_file` or `secret_env` for the secret key";
                 return Err(source.error_in_table("logon", message));
@@ -390,18 +479,56 @@ fn start_of_day(date: &toml::value::Datetime) -> Option<Utc> {
     time.try_into().ok().map(Utc::from_nanos)
 }
 
-fn key_in_file(path: &Path) -> Result<SecretKey, ConfigError> {
-    let text = fs::read_to_string(path).map(Zeroizing::new);
-    let text = text.map_err(|error| ConfigError::File { path: path.to_owned(), error })?;
-    let key = SecretKey::from_base64url(&text);
-    key.map_err(|error| ConfigError::Secret { place: path.display().to_string(), error })
+fn key_in_file(
+    file: &Path,
+    insecure: bool,
+    source: &Source<'_>,
+) -> Result<SecretKey, ConfigError> {
+    let path = source.folder.join(file);
+    let text = Secret::read_file(&path, insecure).map_err(|error| match error {
+        SecretError::Io(error) => source.file_error("secret_file", &path, error),
+        error => ConfigError::KeyFile { path: path.clone(), error },
+    })?;
+    decode_key(&text, path.display().to_string())
 }
 
-fn key_in_variable(place: String) -> Result<SecretKey, ConfigError> {
-    let Ok(text) = std::env::var(&place).map(Zeroizing::new) else {
-        return Err(ConfigError::NoVariable(place));
-    };
-    SecretKey::from_base64url(&text).map_err(|error| ConfigError::Secret { place, error })
+fn key_in_variable(place: String, source: &Source<'_>) -> Result<SecretKey, ConfigError> {
+    let text = Secret::take_variable(&place);
+    let text = text.map_err(|error| source.error_of_key("secret_env", error))?;
+    // A secret key in the wrong place has lower case letters.
+    let is_name = |byte: u8| byte == b'_' || byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    let is_name = place.bytes().all(is_name);
+    match text {
+        Some(text) => decode_key(&text, place),
+        None if is_name => Err(ConfigError::NoVariable(place)),
+        None => Err(source.error_of_key("secret_env", "this environment variable is not set")),
+    }
+}
+
+fn decode_key(text: &Secret, place: String) -> Result<SecretKey, ConfigError> {
+    secret_key_from(text).map_err(|error| ConfigError::Secret { place, error })
+}
+
+/// Decodes the text of a secret key, base64url, into a page of its own.
+///
+/// # Errors
+/// Those of [`SecretKey::decode`]; [`SecretKeyError::Memory`] without memory.
+pub fn secret_key_from(text: &Secret) -> Result<SecretKey, SecretKeyError> {
+    enum Failed {
+        Key(SecretKeyError),
+        Memory,
+    }
+    impl From<std::io::Error> for Failed {
+        fn from(_: std::io::Error) -> Self {
+            Self::Memory
+        }
+    }
+    let key = Secret::new(|page| SecretKey::decode(text.as_ref(), page).map_err(Failed::Key));
+    match key {
+        Ok(key) => SecretKey::from_memory(key),
+        Err(Failed::Key(error)) => Err(error),
+        Err(Failed::Memory) => Err(SecretKeyError::Memory),
+    }
 }
 
 impl OperatorTable {
@@ -426,9 +553,13 @@ impl OperatorTable {
 }
 
 /// Returns the schema version of a market segment in CME's `MSGW_Config.xml`.
-fn version_in_file(path: PathBuf, segment: u8) -> Result<Version, ConfigError> {
+fn version_in_file(
+    path: PathBuf,
+    segment: u8,
+    source: &Source<'_>,
+) -> Result<Version, ConfigError> {
     match fs::read_to_string(&path) {
-        Err(error) => Err(ConfigError::File { path, error }),
+        Err(error) => Err(source.file_error("msgw_config", &path, error)),
         Ok(text) => {
             msgw_schema_version(&text, segment).map_err(|error| ConfigError::Msgw { path, error })
         }
@@ -451,7 +582,7 @@ impl ConductTable {
             (None, Some(file)) => {
                 let message = "`msgw_config` needs `market_segment`";
                 let segment = self.market_segment.ok_or_else(|| source.error_at(&file, message))?;
-                version_in_file(source.folder.join(file.as_ref()), segment)?
+                version_in_file(source.folder.join(file.as_ref()), segment, source)?
             }
         };
         let timeout = self.retransmission_timeout_ms.map(Duration::from_millis);
@@ -543,7 +674,8 @@ impl ThrottleTable {
 type Zone = Result<NamedZone, String>;
 
 fn zone(name: &str) -> Zone {
-    NamedZone::new(name).map_err(|error| error.to_string())
+    let unknown = "cannot use time zone: use a name like America/Chicago";
+    NamedZone::new(name).map_err(|_| unknown.to_owned())
 }
 
 impl ScheduleTable {

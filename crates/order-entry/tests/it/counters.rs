@@ -70,6 +70,15 @@ fn counts_unjournaled_messages_only() {
 }
 
 #[test]
+fn counts_journal_failures_only() {
+    let (mut harness, folder) = SessionHarness::with_failed_journal(mock_exchange::settings(1));
+    harness.poll();
+    harness.poll();
+    assert_only(&harness, "journal_failures");
+    drop(folder);
+}
+
+#[test]
 fn failed_write_is_a_failure_and_not_a_partial_write() {
     let mut harness = SessionHarness::established(4);
     harness.connector.connection().failure = Some(io::ErrorKind::ConnectionReset);

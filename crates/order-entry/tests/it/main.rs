@@ -8,6 +8,7 @@ mod examples;
 mod failover;
 mod frames;
 mod in_memory_gateway;
+mod journal_failure;
 mod loopback;
 mod mock_exchange;
 mod order_tracking;

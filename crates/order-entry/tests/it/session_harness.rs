@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::mock_exchange::{self, MockExchange, frames, now, seq_num, template_id};
 use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timestamp, Transmit};
-use hairpin_mapped::{Journal, Storage};
+use hairpin_mapped::{Journal, JournalSettings, Storage};
 use hairpin_order_entry::*;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::Duration;
@@ -158,6 +158,11 @@ impl Listener for RecordedEvents {
     fn on_error(&mut self, _: &mut Sender<'_>, error: &Error) {
         self.0.push(error.to_string());
     }
+    fn on_warning(&mut self, _: &mut Sender<'_>, warning: &Warning) {
+        if let Warning::JournalFailed { .. } = warning {
+            self.0.push(warning.to_string());
+        }
+    }
     fn on_terminate(&mut self, _: &mut Sender<'_>, terminated: &Terminated<'_>) {
         self.0.push(format!("terminated {}", terminated.code.0));
     }
@@ -197,6 +202,23 @@ impl SessionHarness {
 
     pub(crate) fn connecting(waiting_max: usize) -> Self {
         Self::with_settings(Settings { waiting_max, ..mock_exchange::settings(1) })
+    }
+
+    /// Creates an established session whose journal has lost its segment. Returns its folder too.
+    pub(crate) fn with_failed_journal(settings: Settings) -> (Self, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let small = JournalSettings { segment_bytes: 1 << 16, ..JournalSettings::default() };
+        let journal = Journal::create_with(&path, small).unwrap();
+        let mut harness = Self::with_storage(settings, journal).establish();
+        harness.connector.connection().room = usize::MAX;
+        harness.send().unwrap();
+        std::fs::remove_file(path.join("0000000001.segment")).unwrap();
+        // The journal's thread checks its files at intervals.
+        while !harness.session.journal().has_failed() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        (harness, folder)
     }
 
     pub(crate) fn with_settings(settings: Settings) -> Self {

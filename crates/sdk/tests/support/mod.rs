@@ -1,7 +1,9 @@
 //! An exchange in this process, and the two files of its traders.
 #![allow(dead_code, reason = "each test uses a part")]
 
+use std::fs::Permissions;
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::unix::fs::PermissionsExt;
 
 use hairpin::feed_handler::TcpLines;
 use hairpin::feed_handler::config::{ChannelConfig, Config};
@@ -68,7 +70,10 @@ impl Venue {
             ("key", TEST_KEY.to_owned()),
             ("order.toml", order),
         ] {
-            std::fs::write(folder.path().join(name), text).unwrap();
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            // A key file that other users can read is refused.
+            std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         }
         Self { clock, reactor, exchange, folder, due: hairpin_time::Instant::ZERO }
     }

@@ -1,12 +1,16 @@
 //! The arguments of `hairpin exchange`.
 
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use hairpin_endpoint::capture::Speed;
 use hairpin_feed_handler::config::{ChannelConfig, Config};
 use hairpin_feed_handler::{Addresses, Group, Lines, ReplayServer};
+use hairpin_mapped::Secret;
 use hairpin_measure::write_text;
 use hairpin_reactor::Wait;
 
@@ -112,9 +116,8 @@ pub(crate) struct ExchangeArgs {
     #[command(flatten)]
     pub(crate) cores: cores::CoreArgs,
 
-    /// File with the iLink secret key, base64url [default: $HAIRPIN_SECRET_KEY, else a test key]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) secret_key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) key: secret_key::KeyArgs,
 
     #[command(flatten)]
     pub(crate) output: output::OutputArgs,
@@ -211,12 +214,15 @@ impl ExchangeArgs {
     /// Those of the file system, with the path.
     pub(crate) fn write_order_settings(&self, gateway: SocketAddrV4) -> Result<()> {
         let Some(path) = &self.order_out else { return Ok(()) };
-        let key = secret_key::read(self.secret_key_file.as_deref())?;
-        let secret = match &self.secret_key_file {
-            Some(file) => format!("secret_file = {}", quoted(&file.canonicalize()?)),
+        let key = secret_key::read(&self.key)?;
+        let secret = match &self.key.secret_key_file {
+            Some(file) => {
+                let insecure = if self.key.insecure_key_file { "\ninsecure_key_file = true" } else { "" };
+                format!("secret_file = {}{insecure}", quoted(&file.canonicalize()?))
+            }
             None if key.is_test_key => {
                 let file = path.with_extension("key");
-                write_file(&file, &format!("{}\n", *key.base64url))?;
+                write_test_key(&file, key.base64url())?;
                 format!("secret_file = {}", quoted(Path::new(file.file_name().unwrap_or_default())))
             }
             None => format!("secret_env = \"{}\"", secret_key::VARIABLE),
@@ -273,6 +279,25 @@ impl ExchangeArgs {
 
 fn write_file(path: &Path, text: &str) -> Result<()> {
     write_text(path, text).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+/// Writes the published test key to a file that only the user can access, as the key files of
+/// sessions must be. Does not replace another file.
+fn write_test_key(path: &Path, key: &str) -> Result<()> {
+    let failed = || format!("{} cannot be written", path.display());
+    let mut options = OpenOptions::new();
+    match options.write(true).create_new(true).mode(0o600).open(path) {
+        Ok(mut file) => writeln!(file, "{key}").with_context(failed),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let found = Secret::read_file(path, true).with_context(failed)?;
+            if found.as_text().map(str::trim) != Some(key) {
+                bail!("{}: the file exists with another key", failed());
+            }
+            let permissions = Permissions::from_mode(0o600);
+            fs::set_permissions(path, permissions).with_context(failed)
+        }
+        Err(error) => Err(error).with_context(failed),
+    }
 }
 
 /// Returns a path as a TOML string.

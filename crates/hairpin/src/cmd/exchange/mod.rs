@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     arguments.output.check()?;
     let clock = Clock::new();
     let setup = setup(arguments)?;
-    let is_test_key = secret_key::read(arguments.secret_key_file.as_deref())?.is_test_key;
+    let is_test_key = secret_key::read(&arguments.key)?.is_test_key;
     let signals = Signals::take()?;
     let core: Vec<usize> = setup.core.into_iter().collect();
     let checks = HostChecks::start(&clock, &core)?;
@@ -153,7 +153,7 @@ fn setup(arguments: &ExchangeArgs) -> Result<ExchangeSetup> {
         core: arguments.cores.choose()?.exchange,
         wait: arguments.wait.map_or_else(|| "unknown".to_owned(), |wait| wait.to_string()),
         load: arguments.load(),
-        secret_key_file: arguments.secret_key_file.clone(),
+        key: arguments.key.clone(),
     })
 }
 

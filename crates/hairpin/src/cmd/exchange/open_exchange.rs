@@ -82,10 +82,11 @@ fn settings(
     market: &market_args::MarketArgs,
     datapath: &OpenTransport,
 ) -> Result<ExchangeSettings> {
-    let key = secret_key::read(setup.secret_key_file.as_deref())?;
+    let key = secret_key::read(&setup.key)?.bytes()?;
     let account = |id| {
         let account = t2t_setup::Account::new(id);
-        Credentials::new(&account.access_key_id, &key.base64url, &account.session, t2t_setup::FIRM)
+        let t2t_setup::Account { access_key_id, session } = account;
+        Credentials::with_secret(&access_key_id, key.clone(), &session, t2t_setup::FIRM)
     };
     Ok(ExchangeSettings {
         market: market.floor(setup.load.seed),

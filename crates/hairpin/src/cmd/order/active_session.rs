@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddrV4;
 
 use anyhow::Result;
+use hairpin_mapped::JournalError;
 use hairpin_order_entry::{
     Binding, ConnectorSettings, Listener, NamedZone, ReconnectingSession, Sender, Session,
 };
@@ -96,6 +97,17 @@ impl ActiveSession {
         match self {
             Self::Once(session) => session.sender(now),
             Self::Kept(kept) => kept.sender(now),
+        }
+    }
+
+    /// Syncs the journal to disk, as its policy requires, at the end of the run.
+    ///
+    /// # Errors
+    /// The journal could not be written to disk, now or earlier.
+    pub(super) fn close_journal(&mut self) -> Result<(), JournalError> {
+        match self {
+            Self::Once(session) => session.close_journal(),
+            Self::Kept(kept) => kept.close_journal(),
         }
     }
 

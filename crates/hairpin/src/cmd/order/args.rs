@@ -43,6 +43,10 @@ pub(crate) struct OrderArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) journal: Option<PathBuf>,
 
+    /// Accept a key file that other users can access
+    #[arg(long, conflicts_with_all = ["show", "audit_trail"])]
+    pub(super) insecure_key_file: bool,
+
     /// Interface of --transport xdp
     #[arg(long, value_name = "IF")]
     pub(super) interface: Option<String>,

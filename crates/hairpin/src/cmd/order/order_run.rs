@@ -83,15 +83,18 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
         pending: None,
         leaving: None,
         timed_out: false,
+        journal_failed: false,
         failure: None,
     };
     let outcome = run.run(transport, &signals);
     let abandoned = run.abandon();
+    let closed = run.line.close_journal();
     let broken = run.console.broken.take();
     if let (Ok(()), Some(error)) = (&outcome, broken) {
         return Err(error).context("standard output");
     }
     outcome.and(abandoned)?;
+    closed.map_err(|error| run.settings.journal_failure(&error))?;
     Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))
 }
 
@@ -103,6 +106,7 @@ impl Task for OrderRun {
         let failures = self.line.session().counters().failures;
         self.line.process(now, ready, &mut self.reactor, &mut self.console)?;
         self.print_new_failure(now, failures);
+        self.check_journal(now);
         if self.console.broken.is_some() {
             self.leave(now);
         } else if self.line.session().state() == State::Established && self.leaving.is_none() {
@@ -152,6 +156,8 @@ struct OrderRun {
     leaving: Option<Instant>,
     /// The exchange has not answered the Terminate in time.
     timed_out: bool,
+    /// The journal could not be written to disk.
+    journal_failed: bool,
     /// The first error; the session is terminated before it is returned.
     failure: Option<anyhow::Error>,
 }
@@ -176,6 +182,19 @@ impl OrderRun {
         let uuid = session.progress().uuid;
         if let Some(failure) = failure.map(ToString::to_string) {
             self.console.failed(now.utc, uuid, failure);
+        }
+    }
+
+    /// Ends the run if the journal cannot be written to disk, unless the file says to continue.
+    fn check_journal(&mut self, now: Now) {
+        let journal = self.line.session().journal();
+        if self.journal_failed || !journal.has_failed() {
+            return;
+        }
+        self.journal_failed = true;
+        if let (true, Some(error)) = (self.settings.stops_without_journal(), journal.failure()) {
+            let error = self.settings.journal_failure(&error);
+            self.fail(now, error.context("no more orders are sent"));
         }
     }
 

@@ -5,7 +5,10 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 use hairpin_endpoint::Transport;
 use hairpin_mapped::{Journal, JournalError, JournalSettings};
-use hairpin_order_entry::{Config, ConfigError, JournalLocation, Price9, Session, TcpConnect};
+use hairpin_order_entry::{
+    Config, ConfigError, JournalLocation, Price9, ReadOptions, Session, TcpConnect,
+    WhenJournalFails,
+};
 
 use super::active_session::ActiveSession;
 use super::args::OrderArgs;
@@ -30,7 +33,9 @@ impl OrderSettings {
     /// # Errors
     /// One line with the file and the cause. Never the key.
     pub(super) fn read(path: &Path, arguments: &OrderArgs) -> Result<Self> {
-        let OrderArgs { segment, journal: folder, display_prices, .. } = arguments;
+        let OrderArgs { segment, journal: folder, display_prices, insecure_key_file, .. } =
+            arguments;
+        let options = ReadOptions { insecure_key_file: *insecure_key_file };
         let named = || path.display().to_string();
         let wrong = |error| match error {
             // It contains the file name.
@@ -39,9 +44,9 @@ impl OrderSettings {
             _ => anyhow!(error).context(named()),
         };
         let mut config = match *segment {
-            None => Config::read(path).map_err(wrong)?,
+            None => Config::read_with(path, options).map_err(wrong)?,
             Some(segment) => {
-                let configs = Config::read_segments(path).map_err(wrong)?;
+                let configs = Config::read_segments_with(path, options).map_err(wrong)?;
                 let ids: Vec<_> = configs.iter().map(|(id, _)| id.to_string()).collect();
                 let found = configs.into_iter().find(|(id, _)| *id == segment);
                 let missing = || {
@@ -110,6 +115,18 @@ impl OrderSettings {
         connector.schedule.is_some()
             || connector.attempts.is_some()
             || connector.primary.len() + connector.backup.len() > 1
+    }
+
+    /// Returns `true` if no orders are sent once the journal cannot be written to disk.
+    pub(super) fn stops_without_journal(&self) -> bool {
+        self.config.session.when_journal_fails == WhenJournalFails::Refuse
+    }
+
+    /// Returns the error of a journal that could not be written to disk.
+    pub(super) fn journal_failure(&self, error: &dyn std::fmt::Display) -> anyhow::Error {
+        let folder = self.config.journal.as_ref().map(|journal| journal.folder.display());
+        let folder = folder.map_or(String::new(), |folder| format!(" in {folder}"));
+        anyhow!("cannot write the journal{folder} to disk: {error}")
     }
 
     fn journal(&self) -> Result<Journal> {

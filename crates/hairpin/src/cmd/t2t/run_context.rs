@@ -1,7 +1,6 @@
 //! The context of a run: hosts, cores, key and signals.
 
 use std::net::SocketAddrV4;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -43,9 +42,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) any_source: bool,
 
-    /// File with the iLink secret key, base64url [default: $HAIRPIN_SECRET_KEY, else a test key]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) secret_key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) key: secret_key::KeyArgs,
 
     #[command(flatten)]
     pub(crate) output: output::OutputArgs,
@@ -106,7 +104,7 @@ impl<'a> RunContext<'a> {
         let hosts = HostPair::new(arguments.interface.as_deref())?;
         hosts.check(&arguments.transport)?;
         let cores = arguments.cores.choose()?;
-        let is_test_key = secret_key::read(arguments.secret_key_file.as_deref())?.is_test_key;
+        let is_test_key = secret_key::read(&arguments.key)?.is_test_key;
         arguments.output.check()?;
         let signals = Signals::take()?;
         Ok(Self { command, arguments, hosts, cores, is_test_key, signals, clock: Clock::new() })

@@ -87,7 +87,7 @@ impl<'a> RoundRunner<'a> {
             core: self.cores.exchange,
             wait: case.wait.to_string(),
             load: case.load,
-            secret_key_file: self.arguments.secret_key_file.clone(),
+            key: self.arguments.key.clone(),
         }
     }
 
@@ -100,7 +100,7 @@ impl<'a> RoundRunner<'a> {
                 gateway: ready.gateway,
                 wait: case.wait.to_string(),
                 core: self.cores.trader,
-                secret_key_file: self.arguments.secret_key_file.clone(),
+                key: self.arguments.key.clone(),
                 journal_bytes: journal_bytes(&case.load),
             },
             market_data: ready.market_data,

@@ -9,6 +9,7 @@ use hairpin_feed_handler::config::Config;
 use hairpin_reactor::Wait;
 
 use crate::harness::args::parse_wait;
+use crate::harness::secret_key::KeyArgs;
 use crate::harness::t2t_setup::TRADERS_MAX;
 use crate::harness::{cores, transport};
 
@@ -53,10 +54,8 @@ pub(crate) struct TraderArgs {
     #[command(flatten)]
     pub(crate) cores: cores::CoreArgs,
 
-    /// Read the iLink secret key, base64url, from FILE [default: $HAIRPIN_SECRET_KEY, else a test
-    /// key]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) secret_key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) key: KeyArgs,
 }
 
 impl TraderArgs {

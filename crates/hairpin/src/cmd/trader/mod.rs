@@ -5,7 +5,6 @@ pub(crate) mod child;
 mod counters;
 
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -14,7 +13,7 @@ use hairpin_feed_handler::{Addresses, FeedHandler, Settings as ChannelSettings};
 use hairpin_host::{Clock, interface_address, interface_drops};
 use hairpin_mapped::{CounterWriter, Journal};
 use hairpin_order_entry::{
-    KEEP_ALIVE_DEFAULT, Logon, Operator, SecretKey, Session, Settings as SessionSettings,
+    KEEP_ALIVE_DEFAULT, Logon, Operator, Session, Settings as SessionSettings,
     TcpConnect, WhenFull,
 };
 use hairpin_reactor::{Reactor, Wait};
@@ -27,7 +26,8 @@ use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::{self, Account, TraderSetup};
-use crate::harness::{output, secret_key};
+use crate::harness::output;
+use crate::harness::secret_key::{self, KeyArgs};
 use crate::trader::{Trader, TraderCounts};
 
 /// The largest number of orders that may wait for a blocked connection: those of a second's stall
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &TraderArgs) -> Result<ExitCode> {
         gateway: arguments.gateway,
         wait: arguments.wait.to_string(),
         core: arguments.cores.choose()?.trader,
-        secret_key_file: arguments.secret_key_file.clone(),
+        key: arguments.key.clone(),
         journal_bytes: JOURNAL_BYTES,
     };
     let signals = Signals::take()?;
@@ -148,7 +148,7 @@ fn open(
 }
 
 fn session(setup: &TraderSetup, transport: &OpenTransport) -> Result<Session> {
-    let logon = logon(Account::new(setup.id), setup.secret_key_file.as_deref())?;
+    let logon = logon(Account::new(setup.id), &setup.key)?;
     let journal = Journal::anonymous(setup.journal_bytes).context("cannot allocate the journal")?;
     let settings = SessionSettings {
         waiting_max: WAITING_MAX,
@@ -166,11 +166,11 @@ fn session(setup: &TraderSetup, transport: &OpenTransport) -> Result<Session> {
 ///
 /// # Errors
 /// No key, or an invalid one.
-pub(crate) fn logon(account: Account, secret_key_file: Option<&Path>) -> Result<Logon> {
-    let key = secret_key::read(secret_key_file)?;
+pub(crate) fn logon(account: Account, key: &KeyArgs) -> Result<Logon> {
+    let key = secret_key::read(key)?;
     Ok(Logon {
         access_key_id: account.access_key_id,
-        secret_key: SecretKey::from_base64url(&key.base64url)?,
+        secret_key: key.decode()?,
         session: account.session,
         firm: t2t_setup::FIRM.to_owned(),
         trading_system_name: "Hairpin".to_owned(),

@@ -1,7 +1,11 @@
 //! Tests of each key of `order.toml`, and of invalid files.
 
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+
 use super::*;
 use hairpin_time::Utc;
+use tempfile::TempDir;
 
 /// The documentation with the sample configuration.
 const SAMPLE: &str = include_str!("../../../../../docs/guide/order-library.md");
@@ -17,12 +21,28 @@ fn sample() -> &'static str {
 /// Creates a folder with the key file that the sample names.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("secret.key"), KEY).unwrap();
+    write_key(&folder, KEY);
     folder
 }
 
 fn read(text: &str) -> Result<Config, ConfigError> {
-    Config::from_toml_in(text, folder().path())
+    from_toml_in(text, folder().path())
+}
+
+fn from_toml_in(text: &str, folder: &Path) -> Result<Config, ConfigError> {
+    Config::from_source(&Source { text, folder, options: ReadOptions::default() })
+}
+
+fn segments_in(text: &str, folder: &Path) -> Result<Vec<(u8, Config)>, ConfigError> {
+    Config::segments_of(&Source { text, folder, options: ReadOptions::default() })
+}
+
+fn write_key(folder: &TempDir, text: &str) {
+    let path = folder.path().join("secret.key");
+    let _ = fs::remove_file(&path);
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).mode(0o600).open(path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
 }
 
 /// Returns the error of the sample with `from` replaced by `to`.
@@ -127,7 +147,7 @@ fn reports_unknown_key_with_its_line() {
 #[test]
 fn reports_invalid_value_with_its_line() {
     for (from, to, expected) in [
-        ("\"America/Chicago\"", "\"Chicago\"", "cannot use time zone `Chicago`"),
+        ("\"America/Chicago\"", "\"Chicago\"", "cannot use time zone: use a name like America/Chicago"),
         ("\"Sun 15:00\"", "\"Sunday 15:00\"", "not a time of the week"),
         ("\"Fri 16:00\"", "\"Fri 25:00\"", "not a time of the week"),
         ("\"TRADER\"", "\"A sender longer than allowed\"", "cannot use SenderID: it must"),
@@ -137,8 +157,8 @@ fn reports_invalid_value_with_its_line() {
         ("# version = 9", "version = 4", "`version` must be 5 to 9"),
         ("# key_expires = 2027-03-01", "key_expires = 2027-03-01T00:00:00Z", "must be a date"),
         ("# key_expires = 2027-03-01", "key_expires = 2027-02-30", ""),
-        ("192.0.2.10:9000", "192.0.2.10", "`192.0.2.10` is not a valid address: use an IPv4"),
-        ("192.0.2.12:9000", "localhost:9000", "`localhost:9000` is not a valid address"),
+        ("192.0.2.10:9000", "192.0.2.10", "not a valid address: use an IPv4"),
+        ("192.0.2.12:9000", "localhost:9000", "not a valid address: use an IPv4"),
     ] {
         let error = error(from, to);
         assert!(error.starts_with(&format!("line {}: ", line_of(from))), "{error}");
@@ -166,10 +186,10 @@ fn secret_comes_from_a_file_or_a_variable() {
 #[test]
 fn debug_output_and_errors_hide_the_secret() {
     let folder = folder();
-    let config = Config::from_toml_in(sample(), folder.path()).unwrap();
+    let config = from_toml_in(sample(), folder.path()).unwrap();
     assert!(!format!("{config:?}").contains("AAECAw"));
-    fs::write(folder.path().join("secret.key"), "not+base64url/at*all").unwrap();
-    let error = Config::from_toml_in(sample(), folder.path()).unwrap_err();
+    write_key(&folder, "not+base64url/at*all");
+    let error = from_toml_in(sample(), folder.path()).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("base64url/at"), "{error:?}");
 }
 
@@ -177,7 +197,7 @@ fn debug_output_and_errors_hide_the_secret() {
 fn journal_is_created_once_and_then_opened() {
     let folder = folder();
     let text = sample().replace("segments = 16", "segments = 16\nsegment_bytes = 65536");
-    let config = Config::from_toml_in(&text, folder.path()).unwrap();
+    let config = from_toml_in(&text, folder.path()).unwrap();
     let mut journal = config.open_journal(0).unwrap();
     journal.claim(9).unwrap().commit(9);
     journal.close().unwrap();
@@ -209,7 +229,7 @@ fn journal_in_memory_must_be_asked_for() {
 #[test]
 fn segments_share_a_file_with_separate_hosts_and_journals() {
     let folder = folder();
-    let configs = Config::segments_in(&segmented(), folder.path()).unwrap();
+    let configs = segments_in(&segmented(), folder.path()).unwrap();
     let [(64, first), (80, second)] = &configs[..] else { panic!("{configs:?}") };
     assert_eq!(first.session.gateway, "192.0.2.20:9000".parse().unwrap());
     assert_eq!((first.connector.backup.len(), first.connector.attempts), (0, None));
@@ -229,7 +249,7 @@ fn segments_share_a_file_with_separate_hosts_and_journals() {
 fn segment_journals_create_their_parent_folder() {
     let folder = folder();
     let small = segmented().replace("segments = 16", "segments = 16\nsegment_bytes = 65536");
-    let configs = Config::segments_in(&small, folder.path()).unwrap();
+    let configs = segments_in(&small, folder.path()).unwrap();
     let open: Vec<_> = configs.iter().map(|(_, config)| config.open_journal(0).unwrap()).collect();
     assert_eq!(open.len(), 2);
     assert!(folder.path().join("journal/80/0000000001.segment").exists());
@@ -238,7 +258,7 @@ fn segment_journals_create_their_parent_folder() {
 #[test]
 fn reports_segment_errors_with_their_line() {
     let folder = folder();
-    let error = |text: &str| Config::segments_in(text, folder.path()).unwrap_err().to_string();
+    let error = |text: &str| segments_in(text, folder.path()).unwrap_err().to_string();
     let twice = segmented().replace("id = 80", "id = 64");
     assert_eq!(error(&twice), "line 6: duplicate market segment 64");
     let empty = segmented().replace("[\"192.0.2.30:9000\"]", "[]");
@@ -264,7 +284,7 @@ fn with_msgw_config(lines: &str) -> Result<Config, ConfigError> {
     let folder = folder();
     fs::write(folder.path().join("MSGW_Config.xml"), MSGW_CONFIG).unwrap();
     let text = sample().replacen("[conduct]", &format!("[conduct]\n{lines}"), 1);
-    Config::from_toml_in(&text, folder.path())
+    from_toml_in(&text, folder.path())
 }
 
 #[test]
@@ -287,4 +307,90 @@ fn gateway_kind_is_msgw_unless_set() {
     let kind = |lines| with_msgw_config(lines).unwrap().session.conduct.gateway_kind;
     assert_eq!(kind(""), GatewayKind::MarketSegment);
     assert_eq!(kind("gateway_kind = \"cgw\""), GatewayKind::Convenience);
+}
+
+/// A key of the length of CME's.
+const LONG_KEY: &str = "c2VjcmV0-canary_Zm9yIHRlc3RzIG9mIGhhaXJwaW4";
+
+#[test]
+fn key_in_the_wrong_field_is_refused_and_not_printed() {
+    let folder = folder();
+    for (place, line) in sample().lines().enumerate() {
+        let Some((name, value)) = line.split_once('=') else { continue };
+        let quoted = value.split_once('"').map_or(value.trim(), |_| value.trim());
+        let wrong = [
+            format!("{name}= \"{LONG_KEY}\""),
+            format!("{name}= {LONG_KEY}"),
+            format!("{name}= \"{LONG_KEY}"),
+            format!("{name}= [\"{LONG_KEY}\"]"),
+            format!("{LONG_KEY} = {quoted}"),
+            format!("\"{LONG_KEY}=\" = {quoted}"),
+            format!("[{LONG_KEY}]\n{line}"),
+            format!("{line}\n{LONG_KEY}"),
+            format!("{line} # {LONG_KEY}"),
+        ];
+        for wrong in wrong {
+            let lines = sample().lines().enumerate();
+            let text: Vec<_> = lines.map(|(at, it)| if at == place { &wrong } else { it }).collect();
+            let error = from_toml_in(&text.join("\n"), folder.path()).unwrap_err();
+            let printed = format!("{error} {error:?}");
+            assert!(!printed.contains("canary"), "{wrong}: {printed}");
+            assert!(error.to_string().starts_with("line "), "{wrong}: {error}");
+        }
+    }
+}
+
+#[test]
+fn no_value_of_the_file_is_printed() {
+    // Shorter than a key, so that each value reaches its parser.
+    const CANARY: &str = "Canary0key";
+    let folder = folder();
+    for (place, line) in sample().lines().enumerate() {
+        let Some((name, _)) = line.split_once('=') else { continue };
+        let name = name.trim_start_matches("# ");
+        for wrong in [
+            format!("{name}= \"{CANARY}\""),
+            format!("{name}= {CANARY}"),
+            format!("{name}= \"{CANARY}"),
+            format!("{name}= [\"{CANARY}\"]"),
+            format!("{name}= {{ {CANARY} = 1 }}"),
+            format!("{CANARY} = 1\n{CANARY} = 2\n{line}"),
+            format!("{CANARY}.{CANARY} = 1\n{CANARY} = 2\n{line}"),
+            format!("[{CANARY}]\n{line}"),
+            format!("{line}\n{CANARY}"),
+            format!("{line}\n{CANARY}, expected {CANARY} = 1"),
+            format!("{line}\n\"{CANARY}`, expected `{CANARY}\" = 1"),
+            format!("{name}= \"{CANARY}, expected {CANARY}\""),
+        ] {
+            let lines = sample().lines().enumerate();
+            let text: Vec<_> = lines.map(|(at, it)| if at == place { &wrong } else { it }).collect();
+            let text = text.join("\n");
+            for outcome in [
+                from_toml_in(&text, folder.path()).map(drop),
+                segments_in(&text, folder.path()).map(drop),
+            ] {
+                let Err(error) = outcome else { continue };
+                let printed = format!("{error} {error:?}");
+                assert!(!printed.contains(CANARY), "{wrong}: {printed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn key_file_of_other_users_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let path = folder.path().join("secret.key");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let error = from_toml_in(sample(), folder.path()).unwrap_err().to_string();
+    let expected = "its mode 0640 gives other users access: run chmod 600";
+    assert!(error.contains("secret.key") && error.ends_with(expected), "{error}");
+    let allowed = sample().replace("[logon]", "[logon]\ninsecure_key_file = true");
+    assert!(from_toml_in(&allowed, folder.path()).is_ok());
+    let file = folder.path().join("order.toml");
+    fs::write(&file, sample()).unwrap();
+    assert!(matches!(Config::read(&file), Err(ConfigError::KeyFile { .. })));
+    let options = ReadOptions { insecure_key_file: true };
+    assert!(Config::read_with(&file, options).is_ok());
 }

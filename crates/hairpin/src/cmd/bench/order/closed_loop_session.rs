@@ -23,6 +23,7 @@ use super::timed_listener::{TimedListener, order};
 use crate::cmd::trader::logon;
 use crate::harness::child_protocol::ChildCounters;
 use crate::harness::datapath::{BufferSize, OpenTransport};
+use crate::harness::secret_key::KeyArgs;
 use crate::harness::t2t_setup::Account;
 
 /// The longest sleep, so that a stop request is seen in time.
@@ -61,7 +62,7 @@ pub(super) fn measure(
 /// # Errors
 /// An invalid key.
 pub(super) fn session_settings(setup: &ClientSetup) -> Result<SessionSettings> {
-    let logon = logon(Account::new(1), None)?;
+    let logon = logon(Account::new(1), &KeyArgs::default())?;
     let when_full = WhenFull::Restart;
     Ok(SessionSettings { when_full, ..SessionSettings::new(setup.gateway, logon) })
 }

@@ -19,7 +19,7 @@ use super::setup::{GatewaySetup, Ready};
 use crate::harness::child_protocol::{self, ChildArgs};
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
-use crate::harness::secret_key;
+use crate::harness::secret_key::{self, KeyArgs};
 use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::{self, Account};
 
@@ -104,9 +104,9 @@ impl Task for GatewayTask {
 }
 
 fn settings(setup: &GatewaySetup, transport: Transport) -> Result<ExchangeSettings> {
-    let key = secret_key::read(None)?;
+    let key = secret_key::read(&KeyArgs::default())?.bytes()?;
     let Account { access_key_id, session } = Account::new(1);
-    let account = Credentials::new(&access_key_id, &key.base64url, &session, t2t_setup::FIRM)?;
+    let account = Credentials::with_secret(&access_key_id, key, &session, t2t_setup::FIRM)?;
     Ok(ExchangeSettings {
         market: SimulatedMarketSettings {
             instruments: Instrument::numbered(1),

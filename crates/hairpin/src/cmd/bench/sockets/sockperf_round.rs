@@ -1,5 +1,7 @@
 //! A round of sockperf.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -23,7 +25,7 @@ pub(super) fn round(
     case: &SocketsCase,
     sides: [bool; 2],
 ) -> Result<(Recorder, Counts)> {
-    let log = RoundLog::new();
+    let log = RoundLog::new()?;
     let ping_pong = PingPong {
         address: context.hosts.address(Role::Pong),
         size: case.size,
@@ -47,12 +49,16 @@ pub(super) fn round(
     Ok((log.round_trips()?, counts(&output).context("no counts in sockperf's output")?))
 }
 
-/// The client's log, a temporary file with a line for each round trip.
+/// The client's log, a file with a line for each round trip in a temporary folder of this user: in
+/// a shared folder, sockperf would follow another user's link.
 struct RoundLog(PathBuf);
 
 impl RoundLog {
-    fn new() -> Self {
-        Self(std::env::temp_dir().join(format!("hairpin-sockperf-{}.log", std::process::id())))
+    fn new() -> Result<Self> {
+        let folder = std::env::temp_dir().join(format!("hairpin-sockperf-{}", std::process::id()));
+        let created = DirBuilder::new().mode(0o700).create(&folder);
+        created.with_context(|| format!("cannot create {}", folder.display()))?;
+        Ok(Self(folder.join("round.log")))
     }
 
     fn round_trips(&self) -> Result<Recorder> {
@@ -65,6 +71,7 @@ impl RoundLog {
 impl Drop for RoundLog {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
+        let _ = self.0.parent().map(std::fs::remove_dir);
     }
 }
 

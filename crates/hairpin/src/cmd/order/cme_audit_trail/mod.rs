@@ -10,7 +10,9 @@ mod order_flows;
 mod trail;
 
 use std::collections::HashSet;
+use std::fs::DirBuilder;
 use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -43,7 +45,11 @@ pub(super) fn write(journal: &Path, folder: &Path) -> Result<ExitCode> {
             leg_links.extend(message.root.number("SecExecID"));
         }
     }
-    std::fs::create_dir_all(folder)
+    // Only the user may read the trail.
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
         .with_context(|| format!("cannot create {}", folder.display()))?;
     let mut trail = Trail::new(folder, leg_links);
     // Records that a running session has added since are not read.

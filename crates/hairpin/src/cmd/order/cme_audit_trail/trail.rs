@@ -1,8 +1,9 @@
 //! The audit trail of a journal, and its files.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -167,11 +168,12 @@ impl Trail {
     /// the file does not contain them.
     fn write(&mut self, line: Line, name: &str) -> Result<()> {
         let day = line.get(SENDING_TIME).and_then(|time| time.get(..DATE)).unwrap_or_default();
-        let path =
-            self.folder.join(format!("{}-{day}.csv", line.get(SESSION).unwrap_or("unknown")));
+        let session = file_name_part(line.get(SESSION).unwrap_or("unknown"));
+        let path = self.folder.join(format!("{session}-{day}.csv"));
         if !self.files.contains_key(&path) {
-            let out = File::create_new(&path)
-                .with_context(|| format!("cannot create {}", path.display()))?;
+            // A new file follows no link.
+            let out = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+            let out = out.with_context(|| format!("cannot create {}", path.display()))?;
             let mut out = BufWriter::new(out);
             writeln!(out, "{}", headings()).with_context(|| cannot_write(&path))?;
             self.files.insert(path.clone(), DayFile { out, parties: HashSet::new() });
@@ -207,6 +209,16 @@ impl Trail {
     }
 }
 
+/// Returns a session id as a part of a file name in the folder: a journal may contain any bytes.
+/// Other characters than letters and digits become their code, so that names stay distinct.
+fn file_name_part(session: &str) -> String {
+    let part = |it: char| match it.is_ascii_alphanumeric() {
+        true => it.to_string(),
+        false => format!("_{:02X}", u32::from(it)),
+    };
+    session.chars().map(part).collect()
+}
+
 fn cannot_write(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
@@ -227,6 +239,20 @@ fn time_stamp(time: Utc) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn session_ids_stay_in_the_folder() {
+        for (session, part) in [
+            ("ABC", "ABC"),
+            ("a1Z", "a1Z"),
+            ("../", "_2E_2E_2F"),
+            ("A/B", "A_2FB"),
+            ("..", "_2E_2E"),
+            ("\0 é", "_00_20_E9"),
+        ] {
+            assert_eq!(file_name_part(session), part);
+        }
+    }
 
     #[test]
     fn time_stamps_have_cmes_form() {
