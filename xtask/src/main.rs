@@ -10,7 +10,7 @@
 //! | `test` | builds and runs the tests |
 //! | `tidy` | rules on source files, manifests and layers |
 //! | `codegen` | generates the codecs from the schemas |
-//! | `deny` | licenses, banned crates and sources of dependencies |
+//! | `deny` | licenses, banned crates, sources and advisories of dependencies |
 //! | `fuzz` | runs the fuzz targets |
 //! | `header` | generates the C header |
 //! | `install` | installs the C and C++ library |
@@ -71,7 +71,7 @@ enum Command {
     Tidy,
     /// Generate the codecs from the schemas, or compare them
     Codegen(codegen::Arguments),
-    /// Check licenses, bans and sources of every dependency against deny.toml
+    /// Check licenses, bans, sources and advisories of every dependency
     Deny,
     /// Search for inputs that break a decoder or a state machine
     Fuzz(fuzz::Arguments),

@@ -27,14 +27,15 @@ impl Workspace {
         })
     }
 
-    /// Returns the packages that the lock file resolves for this platform, dependencies included.
-    pub(crate) fn resolve(&self) -> Result<Metadata> {
+    /// Returns the packages that the lock file in a folder of the root resolves for this platform,
+    /// dependencies included.
+    pub(crate) fn resolve(&self, folder: &str) -> Result<Metadata> {
         let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
         MetadataCommand::new()
-            .current_dir(&self.root)
+            .current_dir(self.root.join(folder))
             .other_options(["--locked".into(), "--filter-platform".into(), platform])
             .exec()
-            .context("cannot resolve the dependencies")
+            .with_context(|| format!("cannot resolve {}", lock_file(folder)))
     }
 
     /// Returns a member's folder relative to the root: `crates/time`.
@@ -42,4 +43,9 @@ impl Workspace {
         let folder = package.manifest_path.as_std_path().parent().unwrap_or(Path::new(""));
         folder.strip_prefix(&self.root).unwrap_or(folder)
     }
+}
+
+/// Returns the path of the lock file in a folder of the root.
+pub(crate) fn lock_file(folder: &str) -> String {
+    Path::new(folder).join("Cargo.lock").display().to_string()
 }
