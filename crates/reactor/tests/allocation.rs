@@ -135,7 +135,9 @@ fn session_over_xdp_does_not_allocate() {
     let two_hosts = Testbed::builder().offloads(Offloads::OFF).build().unwrap();
     let [near, far] = two_hosts.hosts();
     let [near_by, far_by] = [near, far].map(|host| {
-        let settings = StackSettings { strict: true, ..StackSettings::default() };
+        // A process that is held up keeps its connections.
+        let unpolled_max = std::time::Duration::MAX;
+        let settings = StackSettings { strict: true, unpolled_max, ..StackSettings::default() };
         let open = || Stack::open(host.interface(), &settings).unwrap();
         Transport::Xdp(host.run(open).unwrap())
     });

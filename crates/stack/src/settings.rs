@@ -1,5 +1,7 @@
 //! Settings of stacks and sockets.
 
+use std::time::Duration;
+
 use hairpin_xdp::InterfaceSettings;
 
 use crate::KeeperClient;
@@ -16,6 +18,8 @@ pub struct StackSettings {
     pub tcp: bool,
     /// Turns a fallback to the kernel into an error.
     pub strict: bool,
+    /// The time without a poll after which a TCP connection is handed back.
+    pub unpolled_max: Duration,
     /// Called first in each thread that the stack starts. Signals are blocked there.
     pub on_thread_start: Option<fn()>,
     /// Ends the TCP connections that are taken over after the death of this process.
@@ -29,6 +33,7 @@ impl Default for StackSettings {
             sockets: 1_024,
             tcp: false,
             strict: false,
+            unpolled_max: Duration::from_millis(100),
             on_thread_start: None,
             keeper: None,
         }

@@ -137,7 +137,7 @@ impl Stack {
             removed: AtomicBool::new(false),
             description,
             event_source,
-            tcp: TcpTable::new(settings.keeper.clone()),
+            tcp: TcpTable::new(settings),
         });
         if let Some(keeper) = &settings.keeper
             && shared.event_source.add_keeper(keeper.descriptor()).is_err()

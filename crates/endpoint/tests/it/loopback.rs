@@ -38,9 +38,9 @@ pub(crate) fn receive(endpoint: &mut impl Receive, count: usize) -> Vec<(Meta, V
     all
 }
 
-/// Repeats `attempt` until it succeeds. Fails after about ten seconds.
+/// Repeats `attempt` until it succeeds. Fails after about a minute.
 pub(crate) fn eventually(what: &str, mut attempt: impl FnMut() -> bool) {
-    for _ in 0..10_000 {
+    for _ in 0..60_000 {
         if attempt() {
             return;
         }

@@ -2,6 +2,8 @@
 
 use std::hash::{DefaultHasher, Hasher};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Instant as StdInstant;
 
@@ -55,8 +57,8 @@ fn message(number: u64) -> (usize, u8) {
 }
 
 /// Sends `count` messages to a peer and receives as many from it. Returns the hashes of the sent
-/// and the received streams.
-fn exchange(socket: &mut RdsSocket, peer: SocketAddr, count: u64) -> [u64; 2] {
+/// and the received streams, once both ends are `done`.
+fn exchange(socket: &mut RdsSocket, peer: SocketAddr, count: u64, done: &AtomicU32) -> [u64; 2] {
     let (mut sent, mut received) = (DefaultHasher::new(), DefaultHasher::new());
     let (mut sent_count, mut received_count, mut delivered) = (0, 0, 0);
     let started = StdInstant::now();
@@ -105,8 +107,8 @@ fn exchange(socket: &mut RdsSocket, peer: SocketAddr, count: u64) -> [u64; 2] {
         );
     }
     // The peer may still need acknowledgments.
-    let until = StdInstant::now() + std::time::Duration::from_millis(500);
-    while StdInstant::now() < until {
+    done.fetch_add(1, Ordering::SeqCst);
+    while done.load(Ordering::SeqCst) < 2 {
         socket.receive(now(), 64, |_| panic!("a message too many")).unwrap();
         socket.handle_timeout(now()).unwrap();
         thread::sleep(std::time::Duration::from_micros(100));
@@ -127,6 +129,7 @@ fn run(kind: Kind, is_v6: bool, faults: Faults) {
         false => IpAddr::V4(host.address()),
     };
     let [a, b] = testbed.hosts();
+    let (both_exist, done) = (&Barrier::new(2), &AtomicU32::new(0));
     let both: Vec<_> = thread::scope(|scope| {
         let ends = [(a, b), (b, a)].map(|(host, peer)| {
             scope.spawn(move || {
@@ -136,8 +139,9 @@ fn run(kind: Kind, is_v6: bool, faults: Faults) {
                     socket.bind(now(), &kind.transport(host), local).unwrap();
                     println!("{}", socket.describe().unwrap());
                     // Both sockets must exist before the first message.
-                    thread::sleep(std::time::Duration::from_millis(500));
-                    let hashes = exchange(&mut socket, SocketAddr::new(address(peer), PORT), count);
+                    both_exist.wait();
+                    let peer = SocketAddr::new(address(peer), PORT);
+                    let hashes = exchange(&mut socket, peer, count, done);
                     (hashes, *socket.counters())
                 };
                 host.run(run).unwrap()
@@ -224,7 +228,7 @@ fn ethernet_port_without_a_socket_is_undeliverable() {
     let (mut sender, mut other) = (bound(a, PORT), bound(b, PORT + 1));
     let to = SocketAddr::new(b.address().into(), PORT);
     sender.send_tracked(now(), to, 100, |bytes| bytes.fill(1)).unwrap();
-    let until = StdInstant::now() + std::time::Duration::from_secs(20);
+    let until = StdInstant::now() + std::time::Duration::from_secs(60);
     let mut is_undeliverable = false;
     while !is_undeliverable {
         for socket in [&mut sender, &mut other] {

@@ -119,7 +119,7 @@ fn assert_absent_neighbor_is_unreachable(socket: &mut RdsSocket, is_v4: bool) {
         socket.handle_timeout(now()).unwrap();
         socket.receive(now(), 8, |_| panic!("no other host sends")).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(1));
-        assert!(start.elapsed().as_secs() < 20, "{:?}", socket.counters());
+        assert!(start.elapsed().as_secs() < 60, "{:?}", socket.counters());
     }
 }
 

@@ -224,7 +224,7 @@ fn sets_multicast_ttl() {
             use std::os::fd::AsRawFd;
             let socket = std::net::UdpSocket::bind((*GROUP.ip(), GROUP.port()))?;
             socket.join_multicast_v4(GROUP.ip(), &host.peer.address())?;
-            socket.set_read_timeout(Some(std::time::Duration::from_secs(10)))?;
+            socket.set_read_timeout(Some(std::time::Duration::from_secs(60)))?;
             let (fd, one) = (socket.as_raw_fd(), 1_i32);
             let length = size_of_val(&one) as libc::socklen_t;
             // SAFETY: an int is read from a local variable.

@@ -27,7 +27,7 @@ pub(crate) fn iterate_until(
     mut is_over: impl FnMut(Instant, Ready) -> bool,
 ) {
     let clock = Clock::from_kernel();
-    let end = clock.instant() + Duration::from_secs(30);
+    let end = clock.instant() + Duration::from_secs(60);
     loop {
         let now = clock.instant();
         assert!(now < end, "{}: timed out", reactor.kind());

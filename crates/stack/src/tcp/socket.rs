@@ -54,8 +54,9 @@ static TOKENS: AtomicU64 = AtomicU64::new(FIRST_SOCKET_TOKEN | 1 << 63);
 ///
 /// The connection is handed back by itself when it needs the kernel: the peer closes or resets it,
 /// its window stays closed, two retransmission timeouts follow each other, bulk data are sent, or
-/// no call polls it for 100 ms. No byte is lost; [`last_handback`](Self::last_handback) returns the
-/// reason. A connection that was handed back because of a pause is taken over again.
+/// no call polls it for 100 ms or [`unpolled_max`](crate::StackSettings::unpolled_max). No byte is
+/// lost; [`last_handback`](Self::last_handback) returns the reason. A connection that was handed
+/// back because of a pause is taken over again.
 ///
 /// Dropping the socket hands the connection back and closes it as the kernel does. While the kernel
 /// has no route to the peer, the stack's thread keeps the connection, and closes it later.
@@ -481,7 +482,9 @@ impl TcpSocket {
         self.state.inner().last_handback.map(|cause| match cause {
             Handback::Requested => "requested".to_string(),
             Handback::Connection(reason) => reason.to_string(),
-            Handback::Abandoned => "not polled for 100 ms".to_string(),
+            Handback::Abandoned => {
+                format!("not polled for {} ms", self.owner.tcp.unpolled_max.as_millis())
+            }
             Handback::Displaced => "idle longest of 1,024 connections".to_string(),
             Handback::KeeperLost => "the keeper has ended".to_string(),
         })

@@ -19,6 +19,7 @@ use super::now;
 use super::ring::Ring;
 use super::socket::SocketState;
 use super::takeover::{CONNECTIONS, RING, TakeoverError};
+use crate::StackSettings;
 use crate::control_plane::NextHop;
 use crate::stack::SharedState;
 
@@ -26,8 +27,6 @@ use crate::stack::SharedState;
 /// interval.
 const UNATTENDED: Duration = Duration::from_millis(5);
 const INTERVAL: StdDuration = StdDuration::from_millis(5);
-/// The time after which the thread hands an unattended connection back.
-const ABANDONED: Duration = Duration::from_millis(100);
 /// The time for which frames of a flow may arrive after its filter entry was removed.
 const RETIRED: Duration = Duration::from_millis(50);
 /// The time for which the thread stays at its interval.
@@ -46,6 +45,8 @@ pub(crate) struct TcpTable {
     retired_flows: Mutex<Vec<RetiredFlow>>,
     injector: Option<Arc<Injector>>,
     pub(crate) keeper: Option<KeeperClient>,
+    /// The time after which the thread hands an unattended connection back.
+    pub(super) unpolled_max: Duration,
     /// The number of connections taken over, and that of retired flows.
     bypassing: AtomicUsize,
     retired: AtomicUsize,
@@ -73,7 +74,8 @@ struct RetiredFlow {
 
 impl TcpTable {
     /// Creates the table. Call it in the network namespace of the interface.
-    pub(crate) fn new(keeper: Option<KeeperClient>) -> Self {
+    pub(crate) fn new(settings: &StackSettings) -> Self {
+        let (keeper, unpolled_max) = (settings.keeper.clone(), settings.unpolled_max.as_nanos());
         Self {
             inner: Mutex::default(),
             retired_flows: Mutex::default(),
@@ -82,6 +84,7 @@ impl TcpTable {
                 None => Injector::open().ok().map(Arc::new),
             },
             keeper,
+            unpolled_max: Duration::from_nanos(u64::try_from(unpolled_max).unwrap_or(u64::MAX)),
             bypassing: AtomicUsize::new(0),
             retired: AtomicUsize::new(0),
             counts: Counts::new(),
@@ -326,7 +329,7 @@ impl TcpTable {
         let time = now();
         let sockets = self.inner().sockets.clone();
         for socket in sockets {
-            socket.make_progress(shared, time, UNATTENDED, ABANDONED);
+            socket.make_progress(shared, time, UNATTENDED, self.unpolled_max);
         }
         if self.retired.load(Ordering::Relaxed) > 0 {
             self.end_retirements(shared, time);

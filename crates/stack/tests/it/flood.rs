@@ -4,16 +4,15 @@
 //! none may be lost.
 
 use std::net::SocketAddr;
+use std::time::Instant;
 
 use hairpin_stack::{Destination, Meta, Mode, UdpSocket};
 use hairpin_testbed::{Offloads, Queues, Testbed};
 
-use crate::support::{Random, addresses, bind, pattern, stack, xdp_destination};
+use crate::support::{Random, TIMEOUT, addresses, bind, pattern, stack, xdp_destination};
 
 /// The most datagrams in flight.
 const WINDOW: u64 = 64;
-/// Empty polls after which missing datagrams count as lost.
-const IDLE_LOOKS: u32 = 200_000;
 /// The longest payload of one IPv6 packet, and the shortest: its number.
 const LONGEST: u64 = 1_452;
 const SHORTEST: u64 = 8;
@@ -111,8 +110,8 @@ fn exchange(testbed: &Testbed, mode: Mode, family: usize) {
     let arrived = vec![Vec::with_capacity(LONGEST as usize); WINDOW as usize];
     let mut echo = Echo { socket: far, to: back, arrived, count: 0 };
     let (mut all, most) = (Datagrams::new(2_026), datagrams());
-    let mut idle = 0;
-    while all.back < most && idle < IDLE_LOOKS {
+    let mut last = Instant::now();
+    while all.back < most && last.elapsed() < TIMEOUT {
         all.send(&mut near, &mut there, most);
         echo.turn();
         let before = all.back;
@@ -121,7 +120,9 @@ fn exchange(testbed: &Testbed, mode: Mode, family: usize) {
             all.take(payload);
         };
         near.receive(WINDOW as usize, on).unwrap();
-        idle = if all.back == before { idle + 1 } else { 0 };
+        if all.back > before {
+            last = Instant::now();
+        }
     }
     let lost = all.sent - all.back;
     println!("{mode}, family {family}: {} sent, {} back, {lost} lost", all.sent, all.back);

@@ -162,7 +162,7 @@ fn listeners_receive_without_being_members() {
     SockRef::from(&sender).set_multicast_if_v4(&interface).unwrap();
     sender.send_to(b"tick", group).unwrap();
     for socket in &hear {
-        socket.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+        socket.set_read_timeout(Some(crate::support::TIMEOUT)).unwrap();
         assert_eq!(socket.recv(&mut [0; 8]).unwrap(), 4);
     }
     for socket in others.iter().chain([&elsewhere, &connected]) {

@@ -2,10 +2,11 @@
 
 use std::io;
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
 
 use hairpin_stack::{Neighbors, StackError};
 use hairpin_testbed::Testbed;
+
+use crate::support::eventually;
 
 #[test]
 #[ignore = "needs root"]
@@ -18,11 +19,7 @@ fn resolves_a_host_on_the_segment_and_refuses_others() {
         assert!(!neighbors.has_address(peer.address().into()).unwrap());
         let peer = IpAddr::from(peer.address());
         neighbors.check_on_link(peer).unwrap();
-        let until = Instant::now() + Duration::from_secs(10);
-        while neighbors.mac(peer).unwrap().is_none() {
-            assert!(Instant::now() < until, "not resolved within 10 s");
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        assert!(eventually(|| neighbors.mac(peer).unwrap().is_some()), "not resolved");
         // No route leads to another segment.
         let error = neighbors.check_on_link(IpAddr::from([192, 0, 2, 1])).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NetworkUnreachable, "{error}");

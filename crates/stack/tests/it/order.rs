@@ -3,13 +3,12 @@
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::time::Duration;
 
 use hairpin_stack::{Meta, UdpSocket};
 
 use crate::support::{
-    MODES, Random, bind, bind_with, eventually, kernel, open, settings, shared_options, stack,
-    testbed, xdp_destination,
+    MODES, Random, TIMEOUT, bind, bind_with, eventually, kernel, open, settings, shared_options,
+    stack, testbed, xdp_destination,
 };
 
 const PORT: u16 = 7_000;
@@ -123,7 +122,7 @@ fn datagrams_after_a_panic_arrive_within_the_budget() {
             let mut payloads = Vec::new();
             assert!(eventually(|| {
                 // Fetched datagrams end a wait at once.
-                assert!(socket.wait(Some(Duration::from_secs(1))).unwrap());
+                assert!(socket.wait(Some(TIMEOUT)).unwrap());
                 let received = socket.receive(2, |_, payload| payloads.push(payload[0])).unwrap();
                 assert!(received.count <= 2, "{} of 2", received.count);
                 payloads.len() == 5
