@@ -108,7 +108,7 @@ fn builds_a_testbed() {
     let sockets = [first, second].map(|host| {
         let bind = || UdpSocket::bind((host.address(), 0)).expect("an address of this host");
         let socket = host.run(bind).expect("the host exists");
-        socket.set_read_timeout(Some(Duration::from_secs(20))).expect("not zero");
+        socket.set_read_timeout(Some(Duration::from_secs(60))).expect("not zero");
         socket
     });
     for (from, to) in [(&sockets[0], &sockets[1]), (&sockets[1], &sockets[0])] {
@@ -155,7 +155,7 @@ fn builds_a_relay() {
         let bind = || UdpSocket::bind((host.address(), 0)).expect("an address of this host");
         host.run(bind).expect("the host exists")
     });
-    receiver.set_read_timeout(Some(Duration::from_secs(20))).expect("not zero");
+    receiver.set_read_timeout(Some(Duration::from_secs(60))).expect("not zero");
     sender.send_to(b"tick", receiver.local_addr().expect("bound")).expect("the veth is up");
     for _ in 0..2 {
         assert_eq!(receiver.recv(&mut [0; 8]).expect("two copies received"), 4);

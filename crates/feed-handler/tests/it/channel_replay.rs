@@ -1,7 +1,9 @@
 //! Replay of packets lost on both sides: the exchange's own replay service on the loopback
 //! interface, and servers that fail. Time is virtual.
+use std::cell::Cell;
 use std::io::Write;
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
+use std::rc::Rc;
 
 use hairpin_exchange::{
     Addresses, Exchange, ExchangeSettings, FaultSettings, FeedFaults, Groups, Ladder, LineFaults,
@@ -102,6 +104,8 @@ struct Harness {
     handler: Handler,
     events: SharedListener<RecordedEvents>,
     now: Now,
+    /// Serves connections in each call, so that no server falls behind the virtual time.
+    serve: Box<dyn FnMut()>,
 }
 
 impl Harness {
@@ -170,13 +174,15 @@ impl Harness {
             let id = handlers.add(settings, &addresses).unwrap();
             Handler::Several(Box::new(handlers), id)
         };
-        Self { exchange, reactor, handler, events: SharedListener(RecordedEvents::default()), now }
+        let (events, serve) = (SharedListener(RecordedEvents::default()), Box::new(|| ()));
+        Self { exchange, reactor, handler, events, now, serve }
     }
 
     fn poll(&mut self, ticks: bool) {
         let span = Duration::from_micros(100);
         self.now = Now { monotonic: self.now.monotonic + span, utc: self.now.utc + span };
-        let Self { exchange, reactor, handler, events, now } = self;
+        let Self { exchange, reactor, handler, events, now, serve } = self;
+        serve();
         if ticks {
             exchange.tick(*now, now.monotonic, &mut ()).unwrap();
         }
@@ -324,38 +330,49 @@ fn lose_and_recover(harness: &mut Harness) {
     harness.check_books();
 }
 
-/// Serves logins of the Global TCP Recovery schema, each refused by a logout. Counts them.
-fn refusing_server() -> (SocketAddrV4, std::thread::JoinHandle<u32>, std::sync::mpsc::Sender<()>) {
-    let listener = TcpListener::bind(SocketAddr::V4(LOCAL)).unwrap();
-    let address = local(&listener);
-    listener.set_nonblocking(true).unwrap();
-    let (stop, is_finished) = std::sync::mpsc::channel::<()>();
-    let server = std::thread::spawn(move || {
-        let (mut logins, mut open) = (0_u32, Vec::new());
-        while is_finished.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
-            match listener.accept() {
-                Ok((mut connection, _)) => {
-                    // A made-up template of another schema with a block of 180 bytes.
-                    let message = [190, 180, 903, 9, 1].map(u16::to_le_bytes).concat();
-                    let packet = [&[1, 0, 0, 0][..], &[0; 8], &message, &[0; 180]].concat();
-                    let length = (packet.len() as u16).to_le_bytes();
-                    connection.write_all(&[&length[..], &packet].concat()).unwrap();
-                    open.push(connection);
-                    logins += 1;
-                }
-                Err(_) => std::thread::sleep(std::time::Duration::from_millis(1)),
+/// A server that does the same with each connection.
+struct Server {
+    address: SocketAddrV4,
+    /// The number of connections served.
+    served: Rc<Cell<u32>>,
+    serve: Box<dyn FnMut()>,
+}
+
+impl Server {
+    fn new(mut accepted: impl FnMut(TcpStream) + 'static) -> Self {
+        let listener = TcpListener::bind(SocketAddr::V4(LOCAL)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let (address, served) = (local(&listener), Rc::new(Cell::new(0)));
+        let count = Rc::clone(&served);
+        let serve = move || {
+            while let Ok((connection, _)) = listener.accept() {
+                accepted(connection);
+                count.set(count.get() + 1);
             }
-        }
-        logins
-    });
-    (address, server, stop)
+        };
+        Self { address, served, serve: Box::new(serve) }
+    }
+
+    /// Refuses each login of the Global TCP Recovery schema by a logout.
+    fn refusing() -> Self {
+        let mut open = Vec::new();
+        Self::new(move |mut connection| {
+            // A made-up template of another schema with a block of 180 bytes.
+            let message = [190, 180, 903, 9, 1].map(u16::to_le_bytes).concat();
+            let packet = [&[1, 0, 0, 0][..], &[0; 8], &message, &[0; 180]].concat();
+            let length = (packet.len() as u16).to_le_bytes();
+            connection.write_all(&[&length[..], &packet].concat()).unwrap();
+            open.push(connection);
+        })
+    }
 }
 
 #[test]
 fn refused_login_pauses_requests() {
-    let (address, server, stop) = refusing_server();
+    let Server { address, served, serve } = Server::refusing();
     let pause = Duration::from_secs(5);
     let mut harness = Harness::with_pause(8, true, Some(address), "CME", pause);
+    harness.serve = serve;
     lose_and_recover(&mut harness);
     let first = harness.handler.statistics();
     assert!(matches!(harness.handler.last_failure(), Some(ReplayError::LoginRefused(_))));
@@ -365,8 +382,7 @@ fn refused_login_pauses_requests() {
     harness.now = Now { monotonic: harness.now.monotonic + pause, ..harness.now };
     lose_and_recover(&mut harness);
     assert_eq!(harness.handler.statistics().replay_requests, 2);
-    drop(stop);
-    assert_eq!(server.join().unwrap(), 2);
+    assert_eq!(served.get(), 2);
 }
 
 #[test]
@@ -396,29 +412,13 @@ fn counts_failed_replays_only() {
 
 #[test]
 fn failing_server_is_retried_once_and_then_snapshots_recover() {
-    let listener = TcpListener::bind(SocketAddr::V4(LOCAL)).unwrap();
-    let address = local(&listener);
-    // Accepts connections and closes them at once, until the test ends.
-    listener.set_nonblocking(true).unwrap();
+    // Closes connections at once.
+    let Server { address, served, serve } = Server::new(drop);
     let mut harness = Harness::new(4, false, Some(address), "CME");
+    harness.serve = serve;
     harness.until("sync", false, Harness::is_in_sync);
-    let (stop, is_finished) = std::sync::mpsc::channel::<()>();
-    let server = std::thread::spawn(move || {
-        let mut ended = 0_u32;
-        while is_finished.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
-            match listener.accept() {
-                Ok(connection) => {
-                    drop(connection);
-                    ended += 1;
-                }
-                Err(_) => std::thread::sleep(std::time::Duration::from_millis(1)),
-            }
-        }
-        ended
-    });
     let statistics = check_given_up(&mut harness, ReplayFailure::Failed);
-    drop(stop);
-    assert!(server.join().unwrap() > 0);
+    assert!(served.get() > 0);
     assert_only(statistics, "failed_replays");
 }
 

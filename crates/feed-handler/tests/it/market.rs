@@ -92,7 +92,7 @@ impl<'a> Market<'a> {
         event: &str,
         done: impl Fn(&FeedHandler, &RecordedEvents) -> bool,
     ) {
-        for _ in 0..2_000 {
+        for _ in 0..60_000 {
             let now = self.turns.next();
             let deadline = now.monotonic + Duration::from_millis(5);
             let ready = self.reactor.wait(now.monotonic, Some(deadline)).unwrap();

@@ -94,7 +94,7 @@ fn ends(threads: &FeedThreads<RecordingListener>, thread: usize) -> Result<usize
 }
 
 fn until(event: &str, mut done: impl FnMut() -> bool) {
-    for _ in 0..2_000 {
+    for _ in 0..60_000 {
         if done() {
             return;
         }
@@ -209,7 +209,7 @@ fn call_and_stop_interrupt_an_idle_wait() {
         let threads = FeedThreads::spawn(vec![thread("idle", wait, &[], None)], clock).unwrap();
         let (tx, rx) = channel();
         threads.call(0, move |feeds, _| tx.send(feeds.count()).unwrap()).unwrap();
-        let answer = rx.recv_timeout(std::time::Duration::from_secs(20));
+        let answer = rx.recv_timeout(std::time::Duration::from_secs(60));
         if answer != Ok(0) {
             // Dropping the threads would wait for them.
             std::mem::forget(threads);

@@ -121,7 +121,7 @@ fn socket_engine_uses_kernel_bypass() {
         let (heartbeat, mut turns) = (packet(10).heartbeat(), Turns(0));
         let bytes = heartbeat.bytes();
         sender.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes)).unwrap();
-        let received = (0..2_000).any(|_| {
+        let received = (0..60_000).any(|_| {
             let now = turns.next();
             feeds.wait_until(now, Some(now.monotonic + Duration::from_millis(5))).unwrap();
             feeds.process(turns.next(), &mut SharedListener(RecordedEvents::default())).unwrap();

@@ -60,7 +60,7 @@ fn fill_and_recover(folder: &Path) {
     assert!(journal.failure().is_some_and(|error| is_full(&error)));
     assert_eq!(numbers(&journal), (1..=number).collect::<Vec<_>>());
     fs::remove_file(ballast).unwrap();
-    let has_recovered = (0..10_000).any(|_| {
+    let has_recovered = (0..60_000).any(|_| {
         std::thread::sleep(Duration::from_millis(1));
         commit(&mut journal, number + 1).is_ok()
     });

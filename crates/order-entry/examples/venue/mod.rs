@@ -221,14 +221,14 @@ pub fn order(id: u64) -> NewOrder {
     NewOrder::limit(INSTRUMENT, SideReq::BUY, Decimal(1_000_000_000), 1, ClOrdId::from(id))
 }
 
-/// Waits until `done` returns `true`, for at most twenty seconds.
+/// Waits until `done` returns `true`, for at most a minute.
 #[track_caller]
 pub fn until(event: &str, mut done: impl FnMut() -> bool) {
-    for _ in 0..20_000 {
+    for _ in 0..60_000 {
         if done() {
             return;
         }
         thread::sleep(std::time::Duration::from_millis(1));
     }
-    panic!("{event} does not happen within 20 s");
+    panic!("{event} does not happen within 60 s");
 }

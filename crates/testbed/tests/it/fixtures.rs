@@ -8,13 +8,14 @@ use std::time::Duration;
 use hairpin_testbed::Host;
 
 /// The timeout of every wait: a defect fails instead of hanging, and a busy machine still passes.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Polls until the condition is `true`. Returns `false` after [`TIMEOUT`].
 pub(crate) fn eventually(condition: impl Fn() -> bool) -> bool {
-    (0..2_000).any(|_| {
+    const STEP: Duration = Duration::from_millis(10);
+    (0..TIMEOUT.as_millis() / STEP.as_millis()).any(|_| {
         condition() || {
-            std::thread::sleep(TIMEOUT / 2_000);
+            std::thread::sleep(STEP);
             false
         }
     })

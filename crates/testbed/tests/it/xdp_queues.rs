@@ -100,7 +100,7 @@ fn bindable_queues(host: &Host, count: u32) -> Option<Vec<u32>> {
 fn bind_and_close(interface_index: u32, queue: u32) -> io::Result<()> {
     let is_busy =
         |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EBUSY | libc::ENOBUFS));
-    for _ in 0..2_000 {
+    for _ in 0..6_000 {
         match XdpSocket::bind(interface_index, queue) {
             Err(error) if is_busy(&error) => std::thread::sleep(Duration::from_millis(10)),
             result => return result.map(drop),

@@ -11,6 +11,8 @@ use hairpin_xdp::{
     UmemSettings, check_capabilities,
 };
 
+use crate::support::TIMEOUT;
+
 const RAW: Entry = Entry::EtherType { vlan: None, ether_type: 0x88b5 };
 
 fn testbed() -> Testbed {
@@ -27,7 +29,7 @@ fn small() -> (Umem, hairpin_xdp::FramePool) {
 
 /// Returns settings with a long bind timeout, for a busy kernel.
 fn sockets() -> SocketSettings {
-    SocketSettings { ring: 32, bind_timeout: Duration::from_secs(10), ..SocketSettings::default() }
+    SocketSettings { ring: 32, bind_timeout: TIMEOUT, ..SocketSettings::default() }
 }
 
 #[test]
@@ -72,7 +74,7 @@ fn mtu_beyond_a_frame_is_rejected() {
     sender.bytes_mut(&mut packet)[12] = 0x88;
     sender.transmit(0, packet).unwrap();
     sender.flush().unwrap();
-    assert!(interface.parts().2[0].wait(Some(Duration::from_secs(10))).unwrap());
+    assert!(interface.parts().2[0].wait(Some(TIMEOUT)).unwrap());
     let (_, packet) = interface.receive().unwrap().unwrap();
     assert_eq!(packet.length(), 1_788);
     interface.release(packet.into_frame());
@@ -171,7 +173,7 @@ fn socket_and_memory_move_to_another_owner() {
     peer.bytes_mut(&mut packet)[12] = 0x88;
     peer.transmit(0, packet).unwrap();
     peer.flush().unwrap();
-    assert!(second.wait(Some(Duration::from_secs(10))).unwrap());
+    assert!(second.wait(Some(TIMEOUT)).unwrap());
     assert_eq!((second.rx_frames(), second.tx_frames()), (16, 0));
     let received = second.receive().unwrap();
     assert_eq!(second.rx_frames(), 15);
@@ -186,7 +188,7 @@ fn socket_and_memory_move_to_another_owner() {
     umem.bytes_mut(&mut answer).copy_from_slice(umem.bytes(&received));
     second.transmit(answer).unwrap();
     second.flush().unwrap();
-    assert!(peer.parts().2[0].wait(Some(Duration::from_secs(10))).unwrap());
+    assert!(peer.parts().2[0].wait(Some(TIMEOUT)).unwrap());
     let (_, packet) = peer.receive().unwrap().unwrap();
     assert_eq!(peer.bytes(&packet), umem.bytes(&received));
 }
@@ -250,7 +252,7 @@ fn send_stamped(ends: &mut [Interface; 2], stamp_requested: bool) -> (Option<u64
     };
     pool.release(frame);
     assert!(stamp.is_none_or(|stamp| stamp.source == StampSource::SoftwareCompletion));
-    assert!(to.parts().2[0].wait(Some(Duration::from_secs(10))).unwrap());
+    assert!(to.parts().2[0].wait(Some(TIMEOUT)).unwrap());
     let (_, packet) = to.receive().unwrap().unwrap();
     let received = to.receive_stamp(&packet);
     assert!(received.is_none_or(|stamp| stamp.source == StampSource::SoftwareReceive));
@@ -295,7 +297,7 @@ fn stale_bytes_are_not_reported_as_a_timestamp() {
     peer.bytes_mut(&mut packet)[12] = 0x88;
     peer.transmit(0, packet).unwrap();
     peer.flush().unwrap();
-    assert!(socket.wait(Some(Duration::from_secs(10))).unwrap());
+    assert!(socket.wait(Some(TIMEOUT)).unwrap());
     let packet = socket.receive().unwrap();
     assert_eq!((packet.length(), socket.receive_stamp(&packet)), (64, None));
     pool.release(packet.into_frame());

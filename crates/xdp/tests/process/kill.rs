@@ -25,7 +25,7 @@ const MS: Duration = Duration::from_millis(1);
 
 /// Polls until the condition holds, for a limited time.
 fn eventually(mut condition: impl FnMut() -> bool) -> bool {
-    (0..10_000).any(|_| {
+    (0..60_000).any(|_| {
         condition() || {
             std::thread::sleep(MS);
             false
@@ -70,7 +70,7 @@ impl Owner {
 
     /// Waits until the owner prints a line.
     fn prints(&self, expected: &str) -> bool {
-        std::iter::from_fn(|| self.lines.recv_timeout(MS * 20_000).ok())
+        std::iter::from_fn(|| self.lines.recv_timeout(MS * 60_000).ok())
             .any(|line| line == expected)
     }
 

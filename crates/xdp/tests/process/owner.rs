@@ -73,7 +73,7 @@ impl Phases {
 /// Opens the interface. A child forked just before may keep the previous link attached until it
 /// first runs.
 fn open(settings: &InterfaceSettings) -> Interface {
-    let opened = (0..5_000).find_map(|_| match Interface::open("veth0", settings) {
+    let opened = (0..60_000).find_map(|_| match Interface::open("veth0", settings) {
         Err(InterfaceError::Link { reason: LinkError::Busy, .. }) => {
             std::thread::sleep(MS);
             None
