@@ -61,6 +61,10 @@ mod stack_memberships_of_kernel {
     pub(crate) mod listener;
 }
 
+#[path = "../../crates/stack/src/long_frames.rs"]
+#[allow(dead_code, reason = "the stack uses more of it")]
+mod long_frames_of_stack;
+
 #[path = "../../crates/stack/src/tcp/keeper/record.rs"]
 #[allow(dead_code, reason = "the stack uses more of it")]
 mod keeper_record_of_stack;
@@ -113,6 +117,7 @@ pub mod replay_bytes;
 pub mod report_page;
 pub mod results_file;
 pub mod sbe_schema;
+pub mod stack_long_frames;
 pub mod stack_memberships;
 pub mod stack_netlink_messages;
 pub mod tcp_operations;
@@ -171,6 +176,7 @@ targets! {
     netstack_udp_frames
     stack_netlink_messages
     stack_memberships
+    stack_long_frames
     xdp_filter_entries
     rds_packet
     rds_socket

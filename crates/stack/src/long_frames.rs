@@ -71,9 +71,9 @@ impl Unverified {
 
 /// The headers of a segment's parts.
 #[derive(Debug, Clone, Copy)]
-struct Headers {
-    bytes: [u8; HEADERS_MAX],
-    length: usize,
+pub(crate) struct Headers {
+    pub(crate) bytes: [u8; HEADERS_MAX],
+    pub(crate) length: usize,
     /// The offset of the TCP header.
     tcp: usize,
     flags: TcpFlags,
@@ -187,7 +187,7 @@ impl LongFrame {
 
 impl Headers {
     /// Reads the headers of a frame's first part; `None` if they are not those of TCP.
-    fn read(frame: &[u8]) -> Option<Self> {
+    pub(crate) fn read(frame: &[u8]) -> Option<Self> {
         let (ethernet, packet) = EthernetHeader::split(frame).ok()?;
         let start = match ethernet.ether_type() {
             EtherType::IPV4 => {
@@ -237,7 +237,7 @@ impl Headers {
     }
 
     /// Writes lengths, sequence number, flags and checksums of the next segment.
-    fn complete(&mut self, frame: &mut [u8], is_last: bool) -> Option<()> {
+    pub(crate) fn complete(&mut self, frame: &mut [u8], is_last: bool) -> Option<()> {
         let payload = frame.len().checked_sub(self.length)?;
         let (_, packet) = EthernetHeader::split(frame).ok()?;
         let (length, is_v4) = (packet.len(), packet.first()? >> 4 == 4);
