@@ -108,6 +108,7 @@ pub mod live_page;
 pub mod matching;
 pub mod mdp3_channel_bytes;
 pub mod mdp3_channel_packets;
+pub mod netstack_rules;
 pub mod netstack_udp_frames;
 pub mod plan_codecs;
 pub mod publisher;
@@ -174,6 +175,7 @@ targets! {
     mdp3_channel_bytes
     mdp3_channel_packets
     netstack_udp_frames
+    netstack_rules
     stack_netlink_messages
     stack_memberships
     stack_long_frames

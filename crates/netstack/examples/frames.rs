@@ -84,10 +84,13 @@ fn prepare(
     kind: &str,
 ) -> Result<(DeviceId, PreparedHeader), Box<dyn std::error::Error>> {
     let host: IpAddr = if kind == "ipv6" { "fd00::1".parse()? } else { "10.0.0.1".parse()? };
-    let (host, peer) = (Address::from(host), match host {
-        IpAddr::V4(_) => "10.0.0.2".parse::<IpAddr>()?.into(),
-        IpAddr::V6(_) => "fd00::2".parse::<IpAddr>()?.into(),
-    });
+    let (host, peer) = (
+        Address::from(host),
+        match host {
+            IpAddr::V4(_) => "10.0.0.2".parse::<IpAddr>()?.into(),
+            IpAddr::V6(_) => "fd00::2".parse::<IpAddr>()?.into(),
+        },
+    );
     let mac = MacAddress([2, 0, 0, 0, 0, 1]);
     let device = DeviceSettings { mac, mtu: 1_500, vlan: None };
     let device = engine.add_device(&device)?;
@@ -95,10 +98,8 @@ fn prepare(
     let socket = engine.open_socket(&SocketOptions::default())?;
     let mut destination = SocketAddress::new(host, 7);
     let is_any = ["any", "group"].contains(&kind);
-    engine.bind(
-        socket,
-        SocketAddress { address: if is_any { host.any() } else { host }, port: 7 },
-    )?;
+    engine
+        .bind(socket, SocketAddress { address: if is_any { host.any() } else { host }, port: 7 })?;
     if kind == "connected" {
         engine.connect(socket, host, SocketAddress::new(peer, 8))?;
     }

@@ -18,7 +18,7 @@ pub trait Listener {
     fn on_datagram(&mut self, now: Now, socket: SocketId, datagram: &Datagram<'_>);
 
     /// Returns `true` if the host accepts packets with this source address. Called for packets of
-    /// unknown flows, after [`Dropped::Martian`]'s own rules. A `false` drops the packet as martian.
+    /// unknown flows, after [`Dropped::Martian`]'s own rules. `false` drops the packet as martian.
     /// Call [`Engine::forget_flows`](crate::Engine::forget_flows) when an answer changes.
     fn accepts_source(&mut self, _source: Address, _destination: Address) -> bool {
         true

@@ -219,9 +219,8 @@ impl Engine<'_> {
         destination: Address,
         listener: &mut impl Listener,
     ) -> Result<(), Verdict> {
-        let is_accepted = !is_martian
-            && !self.is_local(source)
-            && listener.accepts_source(source, destination);
+        let is_accepted =
+            !is_martian && !self.is_local(source) && listener.accepts_source(source, destination);
         if is_accepted { Ok(()) } else { Err(MARTIAN) }
     }
 

@@ -428,7 +428,8 @@ impl ControlPlane {
         if is_first {
             shared.report(self, PathEvent::RxDropped { address, cause });
         }
-        if !is_lost {
+        // A strict stack has no fallback: frames of a stranger must not end it.
+        if !is_lost || shared.strict {
             return;
         }
         let reason = FallbackReason::Dropped(cause);

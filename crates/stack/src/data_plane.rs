@@ -17,7 +17,7 @@ use crate::long_frames::{LongFrames, Part};
 use crate::owned_engine::OwnedEngine;
 use crate::readiness::Readiness;
 use crate::receive_queue::{QueuedDatagram, ReceiveQueue};
-use crate::source_policy::{SourcePolicy, SourceRules};
+use crate::source_policy::{Source, SourcePolicy, SourceRules};
 use crate::tcp::{FlowKey, FlowTable};
 use crate::watcher::EventSource;
 
@@ -575,12 +575,16 @@ impl DataPlane {
         }
         let frame = self.interface.bytes(&packet);
         let sources = &mut self.sources;
-        let mut demux = Demux { first: None, copies: &mut self.copies, sources };
+        let no_reverse_path = false;
+        let mut demux = Demux { first: None, copies: &mut self.copies, sources, no_reverse_path };
         let device = self.device;
         let verdict =
             self.engine.with(|engine| engine.handle_frame(NOW, device, frame, &mut demux));
         let Some(first) = demux.first else {
-            let cause = DropCause::from_verdict(verdict);
+            let cause = match demux.no_reverse_path {
+                true => DropCause::NoReversePath,
+                false => DropCause::from_verdict(verdict),
+            };
             return self.drop_frame(cause, packet);
         };
         while let Some(to) = self.copies.pop() {
@@ -625,12 +629,15 @@ impl DataPlane {
 
     /// Records a dropped frame if its recipient has received nothing yet.
     fn record_waiting(&mut self, cause: DropCause, ends: Option<[SocketAddr; 2]>) {
+        // A source that no member wants is no fault, and a closed socket does not wait.
+        if matches!(cause, DropCause::Unwanted | DropCause::NoSocket) {
+            return;
+        }
         let Some([source, destination]) = ends else { return };
-        let [from, to] =
-            [source, destination].map(|end| SocketAddress::new(end.ip(), end.port()));
+        let [from, to] = [source, destination].map(|end| SocketAddress::new(end.ip(), end.port()));
         let is_waiting = self.engine.get().is_waiting(self.device, from, to);
         if is_waiting && self.drops.record_waiting(destination, cause) {
-            self.event_source.wake();
+            self.event_source.wake_for_drops();
         }
     }
 
@@ -740,6 +747,8 @@ struct Demux<'a> {
     first: Option<Recipient>,
     copies: &'a mut Vec<Recipient>,
     sources: &'a mut SourcePolicy,
+    /// Set if the source was rejected for this.
+    no_reverse_path: bool,
 }
 
 impl Listener for Demux<'_> {
@@ -756,6 +765,8 @@ impl Listener for Demux<'_> {
     }
 
     fn accepts_source(&mut self, source: Address, _destination: Address) -> bool {
-        self.sources.accepts(source)
+        let found = self.sources.check(source);
+        self.no_reverse_path = found == Source::NoReversePath;
+        found == Source::Accepted
     }
 }

@@ -74,9 +74,10 @@ counters! {
     malformed, Malformed, "a length or version is invalid",
     /// Frames dropped: a checksum is neither valid nor the partial sum of a local sender.
     wrong_checksum, Checksum, "wrong checksum",
-    /// Frames dropped: no wire may carry the source or destination address, or the kernel has no
-    /// route back to the source (`rp_filter`).
+    /// Frames dropped: no wire may carry the source or destination address.
     martian, Martian, "martian source or destination address",
+    /// Frames dropped: the kernel has no route back to the source, which `rp_filter` requires.
+    no_reverse_path, NoReversePath, "no route back to the source, which rp_filter requires",
     /// Frames dropped: for another Ethernet address.
     other_mac, OtherMac, "the Ethernet destination is another address",
     /// Frames dropped: a VLAN that the stack does not serve.
@@ -170,11 +171,6 @@ impl Drops {
     /// Forgets an address, whose next socket starts again.
     pub(crate) fn forget(&mut self, port: u16) {
         self.waiting.retain(|waiting| waiting.address.port() != port);
-    }
-
-    /// Returns `true` if there is something to report.
-    pub(crate) fn has_reports(&self) -> bool {
-        self.waiting.iter().any(|waiting| waiting.reported < GIVEN_UP_AFTER.min(waiting.frames))
     }
 
     /// Takes the reports that are due.
@@ -273,8 +269,7 @@ mod tests {
         drops.count(DropCause::Malformed);
         drops.count(DropCause::QueueFull);
         drops.count(DropCause::QueueFull);
-        let kernel =
-            Statistics { receive_dropped: 5, fill_ring_empty: 3, ..Statistics::default() };
+        let kernel = Statistics { receive_dropped: 5, fill_ring_empty: 3, ..Statistics::default() };
         let counters = drops.counters([kernel, kernel].into_iter());
         let found: Vec<_> = counters.iter().filter(|(_, count)| *count > 0).collect();
         let expected =

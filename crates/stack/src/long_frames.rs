@@ -144,8 +144,7 @@ impl LongFrame {
     fn read(first: &[u8]) -> Result<Self, DropCause> {
         let headers = Headers::read(first).ok_or(DropCause::TooLong)?;
         let pseudo = headers.pseudo_header(first).ok_or(DropCause::Checksum)?;
-        let (tcp, _) =
-            TcpHeader::split(&first[headers.tcp..]).map_err(|_| DropCause::Malformed)?;
+        let (tcp, _) = TcpHeader::split(&first[headers.tcp..]).map_err(|_| DropCause::Malformed)?;
         let is_verified = !pseudo.is_partial(tcp.checksum());
         let unverified = Unverified { sum: pseudo, is_odd: false, parts: Vec::new() };
         let left = headers.packet_length(first).ok_or(DropCause::Malformed)?;

@@ -54,6 +54,15 @@ impl SourceRules {
     }
 }
 
+/// The decision about a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Accepted,
+    /// An address of this host.
+    Own,
+    NoReversePath,
+}
+
 /// Decides whether the source of a packet is accepted.
 #[derive(Debug, Default)]
 pub(crate) struct SourcePolicy {
@@ -99,15 +108,19 @@ impl SourcePolicy {
         Ok(())
     }
 
-    /// Returns `true` if packets of unknown flows from this source are accepted.
+    /// Decides about packets of unknown flows from this source.
     #[cold]
-    pub(crate) fn accepts(&mut self, source: Address) -> bool {
+    pub(crate) fn check(&mut self, source: Address) -> Source {
         let source = source.to_ip();
         let is_own = self.rules.host.contains(&source);
         if is_own && !(source.is_ipv4() && self.rules.accept_local) {
-            return false;
+            return Source::Own;
         }
-        source.is_ipv6() || is_own || self.has_reverse_path(source)
+        if source.is_ipv6() || is_own || self.has_reverse_path(source) {
+            Source::Accepted
+        } else {
+            Source::NoReversePath
+        }
     }
 
     fn has_reverse_path(&mut self, source: IpAddr) -> bool {
@@ -132,15 +145,15 @@ mod tests {
     use super::*;
 
     fn accepts(policy: &mut SourcePolicy, source: &str) -> bool {
-        policy.accepts(Address::from(source.parse::<IpAddr>().unwrap()))
+        let source = Address::from(source.parse::<IpAddr>().unwrap());
+        policy.check(source) == Source::Accepted
     }
 
     #[test]
     fn addresses_of_other_interfaces_are_own_sources() {
         let host = ["10.0.0.1", "fd00::1", "fe80::1"].map(|ip| ip.parse().unwrap());
         let rules = SourceRules::read("no such interface", &host);
-        let rules =
-            SourceRules { reverse_path: ReversePath::Off, accept_local: false, ..rules };
+        let rules = SourceRules { reverse_path: ReversePath::Off, accept_local: false, ..rules };
         let mut policy = SourcePolicy::new(1, rules.clone()).unwrap();
         assert!(!accepts(&mut policy, "10.0.0.1") && !accepts(&mut policy, "fd00::1"));
         assert!(accepts(&mut policy, "10.0.0.2") && accepts(&mut policy, "fe80::1"));

@@ -25,8 +25,8 @@ use crate::source_policy::SourcePolicy;
 use crate::tcp::TcpTable;
 use crate::watcher::{self, EventSource};
 use crate::{
-    AdoptedSocket, AdoptedTcp, Adoption, DropCounters, IpFields, PathEvent, RawFrames, SocketOptions, StackError,
-    StackSettings, TcpCounters, TcpSocket, UdpSocket, udp_injector,
+    AdoptedSocket, AdoptedTcp, Adoption, DropCounters, IpFields, PathEvent, RawFrames,
+    SocketOptions, StackError, StackSettings, TcpCounters, TcpSocket, UdpSocket, udp_injector,
 };
 
 /// The most addresses of its interface.

@@ -37,13 +37,16 @@ pub(crate) struct EventSource {
     epoll: Epoll,
     event: ForkGuardedFd,
     stopped: AtomicBool,
+    /// `true` if there is something to report about dropped frames.
+    has_drops: AtomicBool,
 }
 
 impl EventSource {
     pub(crate) fn new() -> io::Result<Self> {
         let (epoll, event) = (Epoll::new()?, readiness::new_event()?);
         epoll.add(event.as_fd(), libc::EPOLLIN, WAKE_TOKEN)?;
-        Ok(Self { epoll, event, stopped: AtomicBool::new(false) })
+        let [stopped, has_drops] = [(); 2].map(|()| AtomicBool::new(false));
+        Ok(Self { epoll, event, stopped, has_drops })
     }
 
     /// Adds a backing socket, reported each time that something arrives.
@@ -63,6 +66,12 @@ impl EventSource {
     /// Wakes the thread, to stop it or to start polling groups.
     pub(crate) fn wake(&self) {
         readiness::signal_event(self.event.as_fd());
+    }
+
+    /// Wakes the thread to report dropped frames.
+    pub(crate) fn wake_for_drops(&self) {
+        self.has_drops.store(true, Ordering::Release);
+        self.wake();
     }
 
     pub(crate) fn stop(&self) {
@@ -199,7 +208,7 @@ pub(crate) fn poll_groups(shared: &SharedState) -> bool {
 /// Reports dropped frames of sockets that have received nothing, and makes the kernel receive for
 /// those of which every frame is lost.
 fn report_drops(shared: &SharedState) {
-    if !shared.data_plane().drops.has_reports() {
+    if !shared.event_source.has_drops.swap(false, Ordering::AcqRel) {
         return;
     }
     let mut control_plane = shared.control_plane();

@@ -164,11 +164,7 @@ impl PacketSocket {
     }
 
     /// Sends up to a batch of frames with this vnet header.
-    fn send_with(
-        &self,
-        vnet: &[u8; VnetHeader::LENGTH],
-        frames: &[Vec<u8>],
-    ) -> io::Result<usize> {
+    fn send_with(&self, vnet: &[u8; VnetHeader::LENGTH], frames: &[Vec<u8>]) -> io::Result<usize> {
         let piece = |bytes: &[u8]| libc::iovec {
             iov_base: bytes.as_ptr().cast_mut().cast(),
             iov_len: bytes.len(),

@@ -12,7 +12,8 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, State,
+    InfoData, InfoKind, InfoMacVlan, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+    MacVlanMode, State,
 };
 use netlink_packet_route::neighbour::{
     NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState as KernelState,
@@ -62,6 +63,17 @@ pub enum NudState {
     Stale,
     /// Invalid: probes were not answered, and the Ethernet address is unknown.
     Failed,
+}
+
+/// The mode of a macvlan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Macvlan {
+    /// The macvlans of an interface do not reach each other.
+    Private,
+    /// The macvlans of an interface reach each other directly.
+    Bridge,
+    /// The only macvlan of an interface, with the same Ethernet address.
+    Passthru,
 }
 
 /// The settings of one end of a veth pair; `None` selects the kernel's default.
@@ -136,6 +148,44 @@ impl Rtnetlink {
             LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(there))),
         ]));
         self.request(RouteNetlinkMessage::NewLink(here), NEW).map(drop)
+    }
+
+    /// Adds a macvlan on an interface, down.
+    ///
+    /// # Errors
+    /// The kernel's: the name is in use, or the interface has a macvlan in passthru mode.
+    pub fn add_macvlan(&mut self, name: &str, parent: u32, mode: Macvlan) -> io::Result<()> {
+        let mode = match mode {
+            Macvlan::Private => MacVlanMode::Private,
+            Macvlan::Bridge => MacVlanMode::Bridge,
+            Macvlan::Passthru => MacVlanMode::Passthrough,
+        };
+        let data = InfoData::MacVlan(vec![InfoMacVlan::Mode(mode)]);
+        let info = vec![LinkInfo::Kind(InfoKind::MacVlan), LinkInfo::Data(data)];
+        self.add_link(name, Some(parent), info)
+    }
+
+    /// Adds a bridge, down.
+    ///
+    /// # Errors
+    /// The kernel's: the name is in use.
+    pub fn add_bridge(&mut self, name: &str) -> io::Result<()> {
+        self.add_link(name, None, vec![LinkInfo::Kind(InfoKind::Bridge)])
+    }
+
+    /// Makes an interface a port of a bridge.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_bridge(&mut self, index: u32, bridge: u32) -> io::Result<()> {
+        self.set_attribute(index, LinkAttribute::Controller(bridge))
+    }
+
+    fn add_link(&mut self, name: &str, parent: Option<u32>, info: Vec<LinkInfo>) -> io::Result<()> {
+        let mut link = LinkMessage::default();
+        link.attributes = vec![LinkAttribute::IfName(name.into()), LinkAttribute::LinkInfo(info)];
+        link.attributes.extend(parent.map(LinkAttribute::Link));
+        self.request(RouteNetlinkMessage::NewLink(link), NEW).map(drop)
     }
 
     /// Returns the state of the interface `name`.

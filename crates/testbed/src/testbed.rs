@@ -6,8 +6,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use crate::ethtool::{self, Offloads, Queues};
 use crate::host::Host;
 use crate::relay::{INTERFACES, Relay, RelaySettings};
-use crate::rtnetlink::{Link, Route, Rtnetlink, Veth};
+use crate::rtnetlink::{Link, Macvlan, Route, Rtnetlink, Veth};
 use crate::user_namespace::{enter_user_namespace, in_user_namespace};
+
+/// The name of the veth below another interface, and of the ports of a bridge.
+const LOWER: &str = "lower0";
 
 /// The name of the veth in both namespaces, which contain no other interface than `lo`.
 const INTERFACE: &str = "veth0";
@@ -34,9 +37,26 @@ pub struct TestbedError {
 pub struct Testbed {
     hosts: [Host; 2],
     relay: Option<Relay>,
+    /// The namespace of a bridge between the hosts.
+    _bridge: Option<Host>,
     description: String,
     /// The settings; `None` over loopback.
     builder: Option<TestbedBuilder>,
+}
+
+/// The kind of the interfaces that join two hosts.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    /// The ends of a veth pair.
+    #[default]
+    Veth,
+    /// A macvlan in each host, on the ends of a veth pair.
+    Macvlan(Macvlan),
+    /// A veth in the first host. The second host's interface is a bridge, and the other end is its
+    /// port.
+    BridgeDevice,
+    /// A veth in each host. The other ends are ports of a bridge in a namespace of its own.
+    Bridge,
 }
 
 /// The settings of two hosts in namespaces and the wire between them; see [`Testbed::builder`].
@@ -48,6 +68,7 @@ pub struct TestbedBuilder {
     mtu: Option<u32>,
     ipv6: bool,
     relay: Option<RelaySettings>,
+    wire: Wire,
 }
 
 impl Testbed {
@@ -99,7 +120,7 @@ impl Testbed {
         let Link { index, .. } = Rtnetlink::open()?.link("lo")?;
         let hosts = [Host::on_loopback(index)?, Host::on_loopback(index)?];
         let description = format!("loopback ({reason})");
-        Ok(Self { hosts, relay: None, description, builder: None })
+        Ok(Self { hosts, relay: None, _bridge: None, description, builder: None })
     }
 
     /// Builds two hosts in namespaces if the kernel allows them, otherwise over loopback.
@@ -146,7 +167,9 @@ impl Testbed {
     /// The step that failed.
     pub fn reconnect(&mut self) -> Result<(), TestbedError> {
         match &self.builder {
-            Some(builder) if self.relay.is_none() => builder.connect(&mut self.hosts).map(drop),
+            Some(builder) if self.relay.is_none() && builder.wire == Wire::Veth => {
+                builder.connect(&mut self.hosts, None).map(drop)
+            }
             _ => {
                 let reason = io::ErrorKind::Unsupported.into();
                 Err(TestbedError { step: "reconnect the hosts", reason })
@@ -207,6 +230,13 @@ impl TestbedBuilder {
         Self { relay: Some(settings), ..self }
     }
 
+    /// Joins the hosts by other interfaces than the ends of a veth. Both still have the name
+    /// `veth0`. Queues, offloads and a relay require [`Wire::Veth`].
+    #[must_use]
+    pub fn wire(self, wire: Wire) -> Self {
+        Self { wire, ..self }
+    }
+
     /// Builds the hosts and the wire; see [`Testbed::namespaces`].
     ///
     /// # Errors
@@ -220,18 +250,32 @@ impl TestbedBuilder {
                 host.set_address_v6(address);
             }
         }
-        let relay = self.connect(&mut hosts)?;
+        let bridge = match self.wire {
+            Wire::Bridge => Some(new_host(first)?),
+            _ => None,
+        };
+        let relay = self.connect(&mut hosts, bridge.as_ref())?;
         let wire = relay
             .as_ref()
             .map_or("a veth".into(), |relay| format!("a relay (seed {})", relay.seed()));
         let suffix = if in_user_namespace() { " (in a user namespace)" } else { "" };
         let description = format!("two network namespaces joined by {wire}{suffix}");
-        Ok(Testbed { hosts, relay, description, builder: Some(self.clone()) })
+        Ok(Testbed { hosts, relay, _bridge: bridge, description, builder: Some(self.clone()) })
     }
 
     /// Joins the hosts and waits until packets pass.
-    fn connect(&self, hosts: &mut [Host; 2]) -> Result<Option<Relay>, TestbedError> {
-        let relay = self.join(hosts)?;
+    fn connect(
+        &self,
+        hosts: &mut [Host; 2],
+        bridge: Option<&Host>,
+    ) -> Result<Option<Relay>, TestbedError> {
+        let relay = match self.wire {
+            Wire::Veth => self.join(hosts)?,
+            wire => {
+                self.join_by(wire, hosts, bridge)?;
+                None
+            }
+        };
         for host in &mut *hosts {
             let queues = self.queues.or(self.queues_max.map(|_| Queues::pairs(1)));
             queues
@@ -247,6 +291,43 @@ impl TestbedBuilder {
                 .map_err(|reason| TestbedError { step: "wait for the veth to come up", reason })?;
         }
         Ok(relay)
+    }
+
+    /// Adds the interfaces of a wire that is no veth.
+    fn join_by(
+        &self,
+        wire: Wire,
+        hosts: &[Host; 2],
+        bridge: Option<&Host>,
+    ) -> Result<(), TestbedError> {
+        let veth = || Veth { queues: None, mtu: self.mtu };
+        let add = |host: &Host, names: [&str; 2], peer: &Host| {
+            run(host, "add a veth pair", || {
+                let peer = peer.namespace().ok_or(io::ErrorKind::NotFound)?;
+                Rtnetlink::open()?.add_veth([veth(), veth()], names, peer)
+            })
+        };
+        let [first, second] = hosts;
+        match (wire, bridge) {
+            (Wire::Bridge, Some(middle)) => {
+                run(middle, "add a bridge", || Rtnetlink::open()?.add_bridge(INTERFACE))?;
+                for (host, port) in [(first, "port0"), (second, "port1")] {
+                    add(middle, [port, INTERFACE], host)?;
+                    run(middle, "add a port", || add_port(port))?;
+                }
+                run(middle, "set up the bridge", || up(INTERFACE))
+            }
+            (Wire::BridgeDevice, _) => {
+                add(first, [INTERFACE, LOWER], second)?;
+                run(second, "add a bridge", || Rtnetlink::open()?.add_bridge(INTERFACE))?;
+                run(second, "add a port", || add_port(LOWER))
+            }
+            (Wire::Macvlan(mode), _) => {
+                add(first, [LOWER, LOWER], second)?;
+                hosts.iter().try_for_each(|host| run(host, "add a macvlan", || add_macvlan(mode)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Adds a veth pair between the hosts, or between each host and a relay.
@@ -279,6 +360,28 @@ impl TestbedBuilder {
     fn set_offloads(&self) -> io::Result<()> {
         self.offloads.map_or(Ok(()), |offloads| ethtool::set_offloads(INTERFACE, offloads))
     }
+}
+
+fn up(name: &str) -> io::Result<()> {
+    let mut rtnetlink = Rtnetlink::open()?;
+    let index = rtnetlink.link(name)?.index;
+    rtnetlink.set_up(index)
+}
+
+/// Makes an interface a port of the bridge in the namespace of the calling thread.
+fn add_port(name: &str) -> io::Result<()> {
+    let mut rtnetlink = Rtnetlink::open()?;
+    let [port, bridge] = [rtnetlink.link(name)?.index, rtnetlink.link(INTERFACE)?.index];
+    rtnetlink.set_bridge(port, bridge)?;
+    rtnetlink.set_up(port)
+}
+
+/// Adds the macvlan on the veth in the namespace of the calling thread.
+fn add_macvlan(mode: Macvlan) -> io::Result<()> {
+    let mut rtnetlink = Rtnetlink::open()?;
+    let lower = rtnetlink.link(LOWER)?.index;
+    rtnetlink.add_macvlan(INTERFACE, lower, mode)?;
+    rtnetlink.set_up(lower)
 }
 
 fn start_relay(settings: &RelaySettings, veth: Veth, hosts: &[Host; 2]) -> io::Result<Relay> {

@@ -40,6 +40,7 @@ mod t2t;
 mod throughput;
 mod traded_session;
 mod two_hosts;
+mod wires;
 mod xdp;
 mod xdp_tcp;
 

@@ -16,8 +16,7 @@ pub const OURS: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
 pub const THEIRS: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
 pub const SMALL: Settings =
     Settings { devices: 4, addresses: 8, sockets: 16, memberships: 16, sources: 16, seed: 0x5EED };
-pub const DEVICE: DeviceSettings =
-    DeviceSettings { mac: OURS, mtu: 1_500, vlan: None };
+pub const DEVICE: DeviceSettings = DeviceSettings { mac: OURS, mtu: 1_500, vlan: None };
 
 /// Returns aligned memory for an arena.
 pub fn memory(settings: &Settings) -> Vec<u64> {

@@ -4,7 +4,10 @@
 mod allocators;
 mod availability;
 mod interfaces;
+mod kernel_rules;
 mod kills;
+#[path = "../../../stack/tests/it/odd_frames.rs"]
+mod odd_frames;
 mod peer;
 mod semantics;
 mod sockperf;

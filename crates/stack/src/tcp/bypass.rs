@@ -69,10 +69,22 @@ pub(super) struct Bypass {
     /// plane when a segment is posted, so that an answer takes its lock only once.
     pub(super) spare: Option<Packet>,
     pub(super) received: Option<Packet>,
+    pub(super) check: FrameCheck,
+}
+
+/// The state of the check of received frames.
+#[derive(Debug)]
+pub(super) struct FrameCheck {
     /// `true` after a segment with a partial checksum.
-    pub(super) has_partial: bool,
+    has_partial: bool,
     /// The number of frames dropped, until one is accepted.
-    pub(super) lost_frames: Option<u32>,
+    lost_frames: Option<u32>,
+}
+
+impl FrameCheck {
+    pub(super) fn new() -> Self {
+        Self { has_partial: false, lost_frames: Some(0) }
+    }
 }
 
 impl Bypass {
@@ -176,7 +188,7 @@ impl Bypass {
             self.find_path(shared);
         }
         let Self { connection, send_ring, receive_ring, packets, for_kernel, .. } = self;
-        let Self { hop, has_partial, lost_frames, local, .. } = self;
+        let Self { hop, check: FrameCheck { has_partial, lost_frames }, local, .. } = self;
         let mut rings = Rings { send: send_ring, receive: receive_ring };
         for packet in packets.iter() {
             let frame = shared.umem.bytes(packet);
@@ -426,7 +438,7 @@ fn drop_frame(
     *lost += 1;
     let event = match *lost {
         1 => PathEvent::RxDropped { address, cause },
-        GIVEN_UP_AFTER => {
+        GIVEN_UP_AFTER if !shared.strict => {
             connection.request_handback(Reason::FramesLost);
             PathEvent::RxFallback { address, reason: FallbackReason::Dropped(cause) }
         }
@@ -435,10 +447,11 @@ fn drop_frame(
     shared.report(&mut shared.control_plane(), event);
 }
 
-/// Returns the TCP segment of a frame by the rules of the kernel: the frame is for this host's
-/// Ethernet address, the lengths and the IP checksum are valid, and the TCP checksum is valid or the
-/// partial sum that the kernel of a local sender leaves. `has_partial` is set by the latter, which
-/// is then compared first.
+/// Returns the TCP segment of a frame by the rules of the kernel.
+///
+/// The frame is for this host's Ethernet address. The lengths and the IP checksum are valid. The
+/// TCP checksum is valid, or the partial sum that the kernel of a local sender leaves;
+/// `has_partial` is set by the latter, which is then compared first.
 #[inline]
 pub(super) fn segment<'f>(
     frame: &'f [u8],
@@ -469,6 +482,6 @@ pub(super) fn segment<'f>(
     if *has_partial && is_partial() || TcpHeader::is_checksum_valid(pseudo, segment) {
         return Ok(segment);
     }
-    *has_partial |= is_partial();
-    if *has_partial && is_partial() { Ok(segment) } else { Err(DropCause::Checksum) }
+    *has_partial = is_partial();
+    if *has_partial { Ok(segment) } else { Err(DropCause::Checksum) }
 }

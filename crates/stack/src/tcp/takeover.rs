@@ -9,7 +9,7 @@ use hairpin_time::{Duration, Instant};
 use hairpin_wire::MacAddress;
 use hairpin_xdp::{Entry, Protocol};
 
-use super::bypass::Bypass;
+use super::bypass::{Bypass, FrameCheck};
 use super::counters::Count;
 use super::flow_table::FlowKey;
 use super::keeper::Kept;
@@ -197,8 +197,7 @@ pub(super) fn take_over(
         packets: Vec::with_capacity(super::bypass::BATCH),
         spare: None,
         received: None,
-        has_partial: false,
-        lost_frames: Some(0),
+        check: FrameCheck::new(),
     })
 }
 

@@ -1,36 +1,20 @@
 //! Odd frames to sockets of the stack and of the kernel: both deliver the same.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket as KernelSocket};
 
 use hairpin_netsim::Census;
-use hairpin_stack::{Mode, PathEvent, SocketOptions, UdpSocket};
-use hairpin_testbed::{FrameSender, Host, Testbed};
+use hairpin_stack::{DropCause, FallbackReason, Mode, PathEvent, SocketOptions, Stack, UdpSocket};
+use hairpin_testbed::Host;
 
-use crate::odd_frames::{CLASSES, Destination, Ends, MARKER, OddFrame, OddFrames, Rule, SOURCE_PORT};
-use crate::support::{MODES, bind_with, eventually, stack, testbed};
+use crate::odd_frames::{
+    Batch, CLASSES, Ends, GROUP, OddFrames, PORTS, Record, Records, SOURCE_PORT, Side, compare,
+    destinations, without_scope,
+};
+use crate::support::{MODES, bind_with, eventually, next, stack, testbed};
 
 const SEED: u64 = 0x0DD;
 const BATCHES: u32 = 40;
 const FRAMES: u32 = 60;
-const GROUP: Ipv4Addr = Ipv4Addr::new(239, 7, 7, 7);
-
-/// The sockets of a host: the number that they are recorded with is their index.
-const PORTS: [u16; 6] = [5_000, 5_001, 5_002, 5_003, 5_004, 5_005];
-
-fn destinations() -> Vec<Destination> {
-    let to = |at: usize, is_v6, group| Destination { port: PORTS[at], is_v6, group };
-    vec![
-        to(0, false, None),
-        to(1, false, None),
-        to(2, false, None),
-        to(2, true, None),
-        to(3, false, None),
-        to(4, true, None),
-        to(5, false, Some(GROUP)),
-    ]
-}
-
 /// Returns the address that each socket is bound to, and its peer.
 fn ends_of(ends: &Ends) -> [(SocketAddr, Option<SocketAddr>); 6] {
     let at = |ip: IpAddr, index: usize| SocketAddr::new(ip, PORTS[index]);
@@ -46,74 +30,16 @@ fn ends_of(ends: &Ends) -> [(SocketAddr, Option<SocketAddr>); 6] {
     ]
 }
 
-/// A datagram that a program receives: the socket, the source and the payload.
-type Record = (usize, SocketAddr, Vec<u8>);
-
-/// The number at the front of a payload.
-fn number(payload: &[u8]) -> u32 {
-    payload.first_chunk().map_or(u32::MAX, |bytes| u32::from_be_bytes(*bytes))
-}
-
-/// Two hosts, the second of which receives.
-struct Side {
-    testbed: Testbed,
-    sender: FrameSender,
-    macs: [[u8; 6]; 2],
-}
-
-impl Side {
-    fn new() -> Self {
-        let testbed = testbed(1);
-        let [from, to] = testbed.hosts();
-        let mac = |host: &Host| host.rtnetlink().unwrap().link(host.interface()).unwrap().mac;
-        let macs = [mac(to), mac(from)];
-        let sender = FrameSender::open(from, from.interface_index()).unwrap();
-        Self { testbed, sender, macs }
-    }
-
-    fn ends(&self) -> Ends {
-        let [from, to] = self.testbed.hosts();
-        Ends {
-            from: from.address(),
-            to: to.address(),
-            from_v6: from.address_v6().unwrap(),
-            to_v6: to.address_v6().unwrap(),
-        }
-    }
-
-    fn send(&self, frame: &OddFrame) {
-        let bytes = frame.bytes(self.macs[0], self.macs[1]);
-        match frame.partial {
-            Some(start) => self.sender.send_partial(&bytes, start, 6).unwrap(),
-            None => self.sender.send(&bytes).unwrap(),
-        }
-    }
-}
-
-/// Records datagrams until the markers of a batch have arrived by both paths at each destination.
-fn until_marked(batch: u32, mut receive: impl FnMut(&mut Vec<Record>)) -> BTreeSet<Record> {
-    let (mut records, mut marked) = (Vec::new(), BTreeSet::new());
-    let markers = [0, 1].map(|by| MARKER | batch << 1 | by);
-    let all = 2 * destinations().len();
-    let mut found = BTreeSet::new();
+/// Records datagrams until the markers of a batch have arrived.
+fn until_marked(batch: u32, mut receive: impl FnMut(&mut Vec<Record>)) -> Records {
+    let (mut records, mut found) = (Vec::new(), Batch::new(batch));
     let complete = eventually(|| {
         receive(&mut records);
-        for record in records.drain(..) {
-            let number = number(&record.2);
-            if markers.contains(&number) {
-                marked.insert((record.0, record.1.is_ipv4(), is_mapped(record.1), number));
-            } else {
-                assert!(found.insert(record.clone()), "twice: {record:?}");
-            }
-        }
-        marked.len() == all
+        records.drain(..).for_each(|record| found.add(record));
+        found.is_complete()
     });
-    assert!(complete, "batch {batch}: {} of {all} markers", marked.len());
-    found
-}
-
-fn is_mapped(address: SocketAddr) -> bool {
-    matches!(address, SocketAddr::V6(address) if address.ip().to_ipv4_mapped().is_some())
+    assert!(complete, "{found:?}");
+    found.records
 }
 
 fn kernel_sockets(host: &Host, ends: &Ends) -> Vec<KernelSocket> {
@@ -148,33 +74,9 @@ fn receive_stack(sockets: &mut [UdpSocket], records: &mut Vec<Record>) {
     }
 }
 
-fn without_scope(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip(), address.port())
-}
-
-/// Compares what both sides received of a batch.
-fn compare(
-    frames: &BTreeMap<u32, (&'static str, Rule)>,
-    kernel: &BTreeSet<Record>,
-    stack: &BTreeSet<Record>,
-    census: &mut Census,
-) {
-    for record in kernel.symmetric_difference(stack) {
-        let (class, rule) = frames[&number(&record.2)];
-        let expected = if kernel.contains(record) { Rule::KernelOnly } else { Rule::StackOnly };
-        assert_eq!(rule, expected, "{class}: {record:?}");
-        census.count(if rule == Rule::KernelOnly { "kernel only" } else { "stack only" });
-    }
-    for record in kernel.intersection(stack) {
-        let (class, rule) = frames[&number(&record.2)];
-        assert_eq!(rule, Rule::AsKernel, "{class}: {record:?}");
-        census.count("delivered by both");
-    }
-}
-
 /// Sends thousands of odd frames to both hosts.
 fn run(mode: Mode) -> Census {
-    let (kernel_side, stack_side) = (Side::new(), Side::new());
+    let [kernel_side, stack_side] = [(); 2].map(|()| Side::new(testbed(1)));
     let ends = kernel_side.ends();
     let kernel = kernel_sockets(&kernel_side.testbed.hosts()[1], &ends);
     let host = &stack_side.testbed.hosts()[1];
@@ -197,8 +99,6 @@ fn run(mode: Mode) -> Census {
     for batch in 0..BATCHES {
         let mut sent = frames.good();
         sent.extend((0..FRAMES).map(|_| frames.next()));
-        let classes: BTreeMap<_, _> =
-            sent.iter().map(|frame| (frame.number(), (frame.class, frame.rule))).collect();
         let markers = frames.markers(batch);
         for side in [&kernel_side, &stack_side] {
             sent.iter().chain(&markers).for_each(|frame| side.send(frame));
@@ -206,7 +106,7 @@ fn run(mode: Mode) -> Census {
         sent.iter().for_each(|frame| census.count(frame.class));
         let by_kernel = until_marked(batch, |records| receive_kernel(&kernel, records));
         let by_stack = until_marked(batch, |records| receive_stack(&mut sockets, records));
-        compare(&classes, &by_kernel, &by_stack, &mut census);
+        compare(&sent, &by_kernel, &by_stack, &mut census);
     }
     let fallback = std::iter::from_fn(|| stack.next_event()).find(PathEvent::is_fallback);
     assert_eq!(fallback, None);
@@ -232,5 +132,123 @@ fn sockets_receive_the_odd_frames_that_the_kernel_accepts() {
         census.iter().for_each(|(class, count)| println!("{count:6} {class}"));
         census.require(&CLASSES).unwrap();
         census.require(&["delivered by both", "kernel only", "stack only"]).unwrap();
+    }
+}
+
+/// Sends damaged frames to a socket until it falls back. Returns the events.
+fn lose(side: &Side, stack: &Stack, frames: &mut OddFrames, port: u16) -> Vec<PathEvent> {
+    let mut sent = 0;
+    while sent < 8 {
+        let frame = frames.next();
+        if frame.class == "UDP checksum damaged" && frame.port() == port {
+            side.send(&frame);
+            sent += 1;
+        }
+    }
+    let mut events = Vec::new();
+    let is_reported = eventually(|| {
+        stack.poll().unwrap();
+        events.extend(std::iter::from_fn(|| stack.next_event()));
+        events.iter().any(PathEvent::is_fallback)
+    });
+    assert!(is_reported, "{events:?}");
+    events
+}
+
+#[test]
+#[ignore = "needs root"]
+fn socket_whose_frames_are_all_dropped_falls_back_with_the_cause() {
+    let side = Side::new(testbed(1));
+    let (ends, host) = (side.ends(), &side.testbed.hosts()[1]);
+    let stack = stack(host, Mode::Generic);
+    let mut frames = OddFrames::new(SEED, ends, &destinations());
+    let any = IpAddr::from(Ipv4Addr::UNSPECIFIED);
+    let bind = |port| bind_with(host, &stack, (any, port), &SocketOptions::default());
+    let [mut unicast, mut member] = [bind(PORTS[0]), bind(PORTS[5])];
+    member.join(GROUP.into(), &[]).unwrap();
+    assert!(eventually(|| member.receives_group_over_xdp(GROUP.into())));
+    for (at, socket, ip) in
+        [(0, &mut unicast, IpAddr::from(ends.to)), (5, &mut member, GROUP.into())]
+    {
+        let address = SocketAddr::new(ip, PORTS[at]);
+        let cause = DropCause::Checksum;
+        let reason = FallbackReason::Dropped(cause);
+        let expected =
+            [PathEvent::RxDropped { address, cause }, PathEvent::RxFallback { address, reason }];
+        assert_eq!(lose(&side, &stack, &mut frames, PORTS[at]), expected);
+        // The kernel delivers from now on.
+        let good = frames.good();
+        let good = good.iter().find(|frame| frame.port() == PORTS[at]).unwrap();
+        side.send(good);
+        let (meta, _) = next(socket).unwrap();
+        assert!(meta.via_kernel, "{address}");
+    }
+    assert!(!unicast.receives_over_xdp());
+    assert!(!member.receives_group_over_xdp(GROUP.into()));
+    assert_eq!(stack.drop_counters().wrong_checksum, 16);
+}
+
+#[test]
+#[ignore = "needs root"]
+fn damaged_frames_after_the_first_datagram_are_counted_only() {
+    let side = Side::new(testbed(1));
+    let (ends, host) = (side.ends(), &side.testbed.hosts()[1]);
+    let stack = stack(host, Mode::Generic);
+    let mut frames = OddFrames::new(SEED, ends, &destinations());
+    let mut socket = bind_with(host, &stack, (ends.to, PORTS[1]), &SocketOptions::default());
+    let mut deliver = |frames: &mut OddFrames| {
+        let good = frames.good();
+        side.send(good.iter().find(|frame| frame.port() == PORTS[1]).unwrap());
+        let (meta, _) = next(&mut socket).unwrap();
+        assert!(!meta.via_kernel);
+    };
+    deliver(&mut frames);
+    let mut sent = 0;
+    while sent < 20 {
+        let frame = frames.next();
+        if frame.class == "payload damaged" && frame.port() == PORTS[1] {
+            side.send(&frame);
+            sent += 1;
+        }
+    }
+    deliver(&mut frames);
+    assert_eq!(stack.drop_counters().wrong_checksum, 20);
+    assert_eq!(stack.next_event(), None);
+}
+
+#[test]
+#[ignore = "needs root"]
+fn addresses_of_other_interfaces_and_unrouted_sources_are_dropped() {
+    for (setting, value, expected) in [
+        ("rp_filter", "0", [false, true]),
+        ("rp_filter", "1", [false, false]),
+        ("accept_local", "1", [true, true]),
+    ] {
+        let side = Side::new(testbed(1));
+        let (mut ends, host) = (side.ends(), &side.testbed.hosts()[1]);
+        let other = Ipv4Addr::new(10, 99, 0, 1);
+        host.rtnetlink().unwrap().add_address(1, other.into(), 32).unwrap();
+        let path = format!("/proc/sys/net/ipv4/conf/{}/{setting}", host.interface());
+        host.run(|| std::fs::write(path, value)).unwrap().unwrap();
+        let stack = stack(host, Mode::Generic);
+        let mut socket = bind_with(host, &stack, (ends.to, PORTS[1]), &SocketOptions::default());
+        for (source, is_accepted) in
+            [other, Ipv4Addr::new(203, 0, 113, 9)].into_iter().zip(expected)
+        {
+            for (from, is_delivered) in [(source, is_accepted), (side.ends().from, true)] {
+                ends.from = from;
+                let mut frames = OddFrames::new(SEED, ends, &destinations());
+                let good = frames.good();
+                side.send(good.iter().find(|frame| frame.port() == PORTS[1]).unwrap());
+                if is_delivered {
+                    let (meta, _) = next(&mut socket).unwrap();
+                    assert_eq!(meta.source.ip(), from, "{setting} {value}");
+                }
+            }
+        }
+        let counters = stack.drop_counters();
+        let dropped = [counters.martian, counters.no_reverse_path];
+        let not_accepted = expected.map(|is_accepted| u64::from(!is_accepted));
+        assert_eq!(dropped, not_accepted, "{setting} {value}");
     }
 }

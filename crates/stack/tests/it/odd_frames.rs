@@ -1,9 +1,11 @@
 //! UDP frames with one odd field each, by a seed, and the frames that mark the end of a batch.
 #![allow(dead_code, reason = "two test programs use a part each")]
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use hairpin_netsim::Random;
+use hairpin_netsim::{Census, Random};
+use hairpin_testbed::{FrameSender, Host, Testbed};
 use hairpin_wire::{EtherType, EthernetHeader, Ipv4Header, Ipv6Header, MacAddress, Protocol, Sum};
 use hairpin_wire::{UdpHeader, VlanTag};
 
@@ -14,6 +16,8 @@ const SENDER: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
 pub(crate) const SOURCE_PORT: u16 = 9;
 /// Numbers of marker datagrams.
 pub(crate) const MARKER: u32 = 0xF000_0000;
+/// Stands for the number of an empty datagram.
+const NO_NUMBER: u32 = u32::MAX;
 
 /// The difference between the kernel and the stack that a frame provokes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,15 +36,16 @@ pub(crate) struct OddFrame {
     pub(crate) class: &'static str,
     pub(crate) rule: Rule,
     number: u32,
+    port: u16,
     bytes: Vec<u8>,
     /// The offset of the UDP header if the kernel should know that its checksum is partial.
     pub(crate) partial: Option<u16>,
 }
 
 impl OddFrame {
-    /// Returns the number in the payload.
-    pub(crate) fn number(&self) -> u32 {
-        self.number
+    /// Returns the port of its destination, as far as it is not changed.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     /// Returns the bytes for a host.
@@ -80,7 +85,7 @@ impl Draft {
     fn new(ends: &Ends, to: Destination, number: u32, length: usize) -> Self {
         let (source, port) = (SOURCE_PORT, to.port);
         let mut payload = number.to_be_bytes().to_vec();
-        payload.extend((0..length).map(|at| at as u8 ^ number as u8));
+        payload.extend((0..8 + length).map(|at| at as u8 ^ number as u8));
         let mut udp = UdpHeader::new(source, port);
         udp.set_length((UdpHeader::SIZE + payload.len()) as u16);
         let group = to.group.unwrap_or(ends.to);
@@ -271,7 +276,7 @@ impl OddFrames {
                 let mut draft = Draft::new(&self.ends, to, number, 0);
                 let bytes = if by == 0 { draft.bytes() } else { with_options(&mut draft) };
                 let rule = Rule::AsKernel;
-                frames.push(OddFrame { class, rule, number, bytes, partial: None });
+                frames.push(OddFrame { class, rule, number, port: to.port, bytes, partial: None });
             }
         }
         frames
@@ -286,7 +291,8 @@ impl OddFrames {
                 || ["source 255.255.255.255", "source 0.1.2.3", "source class E"].contains(&class)
                 || class.contains("broadcast of the subnet")
                 || class == "destination 255.255.255.255"
-                || class.contains("fragment") || class == "reserved flag";
+                || class.contains("fragment")
+                || class == "reserved flag";
             let is_v6_only = class.contains("mapped") || class.contains("IPv6");
             if !(is_v4_only && to.is_v6 || is_v6_only && !to.is_v6) {
                 return self.frame(class, to);
@@ -307,7 +313,7 @@ impl OddFrames {
         };
         let partial = (class == "partial sum of a local sender").then(|| draft.udp_at() as u16);
         let bytes = self.change(class, &mut draft);
-        OddFrame { class, rule, number, bytes, partial }
+        OddFrame { class, rule, number, port: to.port, bytes, partial }
     }
 
     fn change(&mut self, class: &'static str, draft: &mut Draft) -> Vec<u8> {
@@ -394,7 +400,9 @@ impl OddFrames {
             "no UDP checksum" => bytes[udp + 6..udp + 8].fill(0),
             "IPv4 checksum damaged" => bytes[ip + 10] ^= 1 << self.random.below(8),
             "version wrong" => bytes[ip] ^= 0x70,
-            "truncated" => bytes.truncate(ip + self.random.below((bytes.len() - ip) as u64) as usize),
+            "truncated" => {
+                bytes.truncate(ip + self.random.below((bytes.len() - ip) as u64) as usize)
+            }
             "random byte" => {
                 let at = self.random.below(bytes.len() as u64) as usize;
                 bytes[at] ^= 1 << self.random.below(8);
@@ -465,4 +473,128 @@ fn mend(bytes: &mut [u8], ip: usize, udp: usize, is_v6: bool) {
     bytes[udp + 6..udp + 8].fill(0);
     let checksum = pseudo.bytes(&bytes[udp..end]).udp_checksum();
     bytes[udp + 6..udp + 8].copy_from_slice(&checksum.to_be_bytes());
+}
+
+pub(crate) const GROUP: Ipv4Addr = Ipv4Addr::new(239, 7, 7, 7);
+
+/// The sockets of a host: the number that they are recorded with is their index.
+pub(crate) const PORTS: [u16; 6] = [5_000, 5_001, 5_002, 5_003, 5_004, 5_005];
+
+pub(crate) fn destinations() -> Vec<Destination> {
+    let to = |at: usize, is_v6, group| Destination { port: PORTS[at], is_v6, group };
+    vec![
+        to(0, false, None),
+        to(1, false, None),
+        to(2, false, None),
+        to(2, true, None),
+        to(3, false, None),
+        to(4, true, None),
+        to(5, false, Some(GROUP)),
+    ]
+}
+
+/// A datagram that a program receives: the socket, the source and the payload.
+pub(crate) type Record = (usize, SocketAddr, Vec<u8>);
+
+/// Datagrams, each with the number of equal ones before it.
+pub(crate) type Records = BTreeSet<(Record, u32)>;
+
+/// The number at the front of a payload; `NO_NUMBER` without one.
+fn number(payload: &[u8]) -> u32 {
+    payload.first_chunk().map_or(NO_NUMBER, |bytes| u32::from_be_bytes(*bytes))
+}
+
+/// Two hosts, the second of which receives.
+pub(crate) struct Side {
+    pub(crate) testbed: Testbed,
+    sender: FrameSender,
+    macs: [[u8; 6]; 2],
+}
+
+impl Side {
+    pub(crate) fn new(testbed: Testbed) -> Self {
+        let [from, to] = testbed.hosts();
+        let mac = |host: &Host| host.rtnetlink().unwrap().link(host.interface()).unwrap().mac;
+        let macs = [mac(to), mac(from)];
+        let sender = FrameSender::open(from, from.interface_index()).unwrap();
+        Self { testbed, sender, macs }
+    }
+
+    pub(crate) fn ends(&self) -> Ends {
+        let [from, to] = self.testbed.hosts();
+        Ends {
+            from: from.address(),
+            to: to.address(),
+            from_v6: from.address_v6().unwrap(),
+            to_v6: to.address_v6().unwrap(),
+        }
+    }
+
+    pub(crate) fn send(&self, frame: &OddFrame) {
+        let bytes = frame.bytes(self.macs[0], self.macs[1]);
+        match frame.partial {
+            Some(start) => self.sender.send_partial(&bytes, start, 6).unwrap(),
+            None => self.sender.send(&bytes).unwrap(),
+        }
+    }
+}
+
+/// What a program received of a batch.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    markers: [u32; 2],
+    marked: BTreeSet<(usize, bool, bool, u32)>,
+    pub(crate) records: Records,
+}
+
+impl Batch {
+    pub(crate) fn new(number: u32) -> Self {
+        let markers = [0, 1].map(|by| MARKER | number << 1 | by);
+        Self { markers, marked: BTreeSet::new(), records: BTreeSet::new() }
+    }
+
+    pub(crate) fn add(&mut self, record: Record) {
+        let number = number(&record.2);
+        if self.markers.contains(&number) {
+            self.marked.insert((record.0, record.1.is_ipv4(), is_mapped(record.1), number));
+        } else {
+            // A datagram without a number has no payload.
+            let mut record = (record, 0);
+            while !self.records.insert(record.clone()) {
+                assert!(record.0.2.is_empty(), "twice: {record:?}");
+                record.1 += 1;
+            }
+        }
+    }
+
+    /// Returns `true` once the markers have arrived by both paths at each destination.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.marked.len() == 2 * destinations().len()
+    }
+}
+
+fn is_mapped(address: SocketAddr) -> bool {
+    matches!(address, SocketAddr::V6(address) if address.ip().to_ipv4_mapped().is_some())
+}
+
+pub(crate) fn without_scope(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip(), address.port())
+}
+
+/// Compares what both sides received of a batch.
+pub(crate) fn compare(sent: &[OddFrame], kernel: &Records, stack: &Records, census: &mut Census) {
+    let mut frames: BTreeMap<_, _> =
+        sent.iter().map(|frame| (frame.number, (frame.class, frame.rule))).collect();
+    frames.insert(NO_NUMBER, ("UDP length of the header", Rule::AsKernel));
+    for record in kernel.symmetric_difference(stack) {
+        let (class, rule) = frames[&number(&record.0.2)];
+        let expected = if kernel.contains(record) { Rule::KernelOnly } else { Rule::StackOnly };
+        assert_eq!(rule, expected, "{class}: {record:?}");
+        census.count(if rule == Rule::KernelOnly { "kernel only" } else { "stack only" });
+    }
+    for record in kernel.intersection(stack) {
+        let (class, rule) = frames[&number(&record.0.2)];
+        assert_eq!(rule, Rule::AsKernel, "{class}: {record:?}");
+        census.count("delivered by both");
+    }
 }

@@ -1,6 +1,7 @@
 //! TCP connections that are taken over from the kernel and handed back.
 
 mod handed_back;
+mod lost_frames;
 mod many;
 mod network;
 mod peers;
