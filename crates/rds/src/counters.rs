@@ -89,6 +89,10 @@ pub struct Counters {
     pub peers_undeliverable: u64,
     /// Peers reported as unreachable.
     pub peers_unreachable: u64,
+    /// ICMP errors that count: port unreachable, with a quote of a packet of this socket.
+    pub icmp_accepted: u64,
+    /// Other ICMP errors. They drop nothing, and at most cause a probe.
+    pub icmp_ignored: u64,
     /// Messages cancelled.
     pub messages_cancelled: u64,
     /// Messages dropped because their peer restarted, was evicted or has no socket.

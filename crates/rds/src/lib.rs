@@ -40,6 +40,8 @@
 //! - Each socket has a random incarnation. A packet of or for another incarnation is dropped, and
 //!   answered with a challenge. Only a sender that returns the challenge's timestamp replaces the
 //!   earlier incarnation.
+//! - An ICMP error ends nothing unless it proves that its sender has seen a packet of this socket
+//!   ([`Socket::handle_undeliverable`]). Any other one, which may be forged, causes a probe.
 //! - For 10 s after `bind`, a sender that does not know this incarnation is challenged before its
 //!   data are accepted: they may be a copy of data for an earlier socket. This costs the first
 //!   message one round trip.

@@ -54,6 +54,8 @@ pub(crate) struct Peer {
     pub(crate) probes: u32,
     pub(crate) waiting_since: Instant,
     pub(crate) is_reported_unreachable: bool,
+    /// `true` if an ICMP error has caused a probe since the timer's last one.
+    pub(crate) is_probed_early: bool,
 
     /// `true` while the peer is in the list of peers with something to transmit.
     pub(crate) ready: bool,
@@ -194,6 +196,7 @@ impl Peer {
             probes: 0,
             waiting_since: now,
             is_reported_unreachable: false,
+            is_probed_early: false,
             ready: false,
             next_ready: NIL,
             probe_due: false,

@@ -90,7 +90,9 @@ impl Socket {
             return self.associate_known(now, index, header, is_to_us);
         }
         if peer.incarnation == 0 {
-            if !is_proven && !is_trusted {
+            // Any host can claim to be the peer that this socket has sent to.
+            let is_awaited = peer.send.in_flight > 0;
+            if !is_proven && (is_awaited || !is_trusted) {
                 return self.challenge(from, header, true);
             }
             self.adopt_destination(now, index, header);

@@ -285,19 +285,47 @@ impl Socket {
         count
     }
 
-    /// Processes an error of the network: no socket is bound at the peer's address (ICMP
-    /// destination unreachable, port unreachable, RFC 792). `quote` is the packet that the error
-    /// returns, as far as it is known. Messages to the peer that were sent before that packet are
-    /// dropped; without a quote, all that were sent.
+    /// Processes an ICMP error of the kind that is final: no socket is bound at the peer's address
+    /// (port unreachable; RFC 792, type 3, code 3; RFC 4443, type 1, code 4). `quote` is the packet
+    /// that the error returns, as far as it is known.
+    ///
+    /// The error counts only if it quotes a packet of this socket to this peer: with both ports and
+    /// both incarnations. The messages sent before that packet are dropped. An error with another
+    /// quote, or with one that is too short, is treated like
+    /// [`handle_unreachable`](Self::handle_unreachable): any host can have sent it.
     pub fn handle_undeliverable(&mut self, peer: IpAddr, port: u16, quote: &[u8]) {
-        let last = self.last_transmission.timestamp;
-        match Header::decode_quoted(quote) {
-            Some(header) if header.source_incarnation == self.incarnation => {
-                self.refuse(peer, port, header.timestamp);
+        let quoted = Header::decode_quoted(quote);
+        match quoted.filter(|quoted| self.has_sent(peer, port, quoted)) {
+            Some(quoted) => {
+                self.counters.icmp_accepted += 1;
+                self.refuse(peer, port, quoted.timestamp);
             }
-            Some(_) => self.counters.dropped_incarnation += 1,
-            None => self.refuse(peer, port, last),
+            None => self.handle_unreachable(peer, port),
         }
+    }
+
+    /// Processes an ICMP error of any other kind about a peer. It may be forged, or concern a
+    /// packet of long ago, or a router that will find another path (RFC 1122, 4.2.3.9). So nothing
+    /// is dropped. A peer that owes an answer is probed, with at most one probe for each that its
+    /// timer sends: a flood of forged errors causes no flood of probes.
+    pub fn handle_unreachable(&mut self, peer: IpAddr, port: u16) {
+        self.counters.icmp_ignored += 1;
+        self.process_deferred();
+        let Some(index) = self.peers.find(peer, port) else { return };
+        let peer = self.peers.peer_mut(index);
+        if peer.is_waiting() && !core::mem::replace(&mut peer.is_probed_early, true) {
+            peer.probe_due = true;
+            self.make_ready(index);
+        }
+    }
+
+    /// Returns `true` if a quoted packet is one of this socket's to this peer.
+    fn has_sent(&mut self, peer: IpAddr, port: u16, quoted: &Header) -> bool {
+        let known = self.peers.find(peer, port).map(|index| self.peers.peer(index).incarnation);
+        self.local.is_some_and(|local| local.port() == quoted.source_port)
+            && quoted.destination_port == port
+            && quoted.source_incarnation == self.incarnation
+            && known == Some(quoted.destination_incarnation)
     }
 
     /// Drops the messages to a peer that were sent before `refused`, the timestamp of a packet that

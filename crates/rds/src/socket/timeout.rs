@@ -43,6 +43,7 @@ impl Socket {
         self.resend_tail(index);
         let peer = self.peers.peer_mut(index);
         peer.probe_due = peer.send.lost == 0;
+        peer.is_probed_early = false;
         peer.probes = peer.probes.saturating_add(1);
         let waited = now.saturating_since(peer.waiting_since);
         let is_unreachable = unreachable_after.is_some_and(|limit| waited >= limit);

@@ -3,6 +3,7 @@
 use hairpin_netsim::Random;
 use hairpin_rds::Delivery;
 use hairpin_rds::packet::{HEADER, Header, Kind};
+use hairpin_time::Duration;
 
 use crate::pair::{DELAY, Pair, address, bound, config, deliver, events, packets, received, send};
 
@@ -147,6 +148,43 @@ fn forged_packets_do_not_disturb_a_pair() {
     }
     let c = pair.b.counters();
     assert!(c.dropped_incarnation > 100_000 && c.peers_evicted > 0, "{c:?}");
+}
+
+/// Ten minutes at 1,000 forged ICMP errors per second, with every quote but a valid one.
+#[test]
+fn forged_icmp_errors_do_not_disturb_a_pair() {
+    let mut pair = Pair::new(config());
+    let mut random = Random::new(3);
+    let (peer, mut next) = (address(2), 0);
+    let before = pair.a.counters().packets_sent;
+    for number in 0..600_000_u64 {
+        let mut quote = vec![0; random.below(80) as usize];
+        quote.iter_mut().for_each(|byte| *byte = random.any() as u8);
+        if quote.len() > 5 {
+            quote[4] = 0x10 | random.below(6) as u8;
+        }
+        match random.below(2) {
+            0 => pair.a.handle_undeliverable(peer.ip(), peer.port(), &quote),
+            _ => pair.a.handle_unreachable(peer.ip(), peer.port()),
+        }
+        if number % 100 == 0 {
+            send(pair.now, &mut pair.a, 2, &next_message(next));
+        }
+        pair.a_to_b();
+        pair.b_to_a();
+        pair.wait(Duration::from_micros(900));
+        pair.a.handle_timeout(pair.now);
+        pair.b.handle_timeout(pair.now);
+        while pair.b.receive(|message| assert_eq!(message.bytes, next_message(next))) {
+            next += 1;
+            let delivered = events(&mut pair.a);
+            assert!(delivered.len() <= 1, "after {number} errors: {delivered:?}");
+        }
+    }
+    assert_eq!(next, 6_000);
+    let c = pair.a.counters();
+    assert_eq!((c.icmp_accepted, c.icmp_ignored), (0, 600_000));
+    assert!(c.packets_sent - before < 6_000 * 4, "{c:?}");
 }
 
 fn next_message(number: u64) -> [u8; 8] {

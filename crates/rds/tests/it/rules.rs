@@ -607,6 +607,108 @@ fn message_is_refused_after_a_stall_of_minutes() {
     }
 }
 
+/// A message in flight from host 1 to host 2, with its packet.
+fn in_flight() -> (Pair, hairpin_rds::MessageId, Vec<u8>) {
+    let mut pair = Pair::new(config());
+    let id = send(pair.now, &mut pair.a, 2, b"x");
+    let packet = packets(pair.now, &mut pair.a).pop().unwrap();
+    pair.wait(DELAY);
+    (pair, id, packet)
+}
+
+#[test]
+fn port_unreachable_with_a_matching_quote_drops_the_message() {
+    let (mut pair, id, packet) = in_flight();
+    pair.a.handle_undeliverable(address(2).ip(), address(2).port(), &packet);
+    let expected = [outcome(id, Outcome::Unknown), Event::Undeliverable(address(2))];
+    assert_eq!(events(&mut pair.a), expected);
+    assert_eq!((pair.a.counters().icmp_accepted, pair.a.counters().icmp_ignored), (1, 0));
+}
+
+#[test]
+fn icmp_error_with_another_quote_drops_nothing() {
+    let ports_at = [8, 10];
+    let incarnations_at = [12, 16];
+    let changed = |packet: &[u8], at: usize| {
+        let mut quote = packet.to_vec();
+        quote[at] ^= 1;
+        quote
+    };
+    let (_, _, packet) = in_flight();
+    let mut quotes: Vec<Vec<u8>> = (0..HEADER).map(|length| packet[..length].to_vec()).collect();
+    quotes.extend(ports_at.iter().chain(&incarnations_at).map(|&at| changed(&packet, at)));
+    let mut unknown = packet.clone();
+    unknown[16..20].fill(0);
+    quotes.extend([unknown, vec![0; 68], vec![0xFF; 68]]);
+    for quote in quotes {
+        let (mut pair, id, _) = in_flight();
+        pair.a.handle_undeliverable(address(2).ip(), address(2).port(), &quote);
+        assert_eq!((pair.a.counters().icmp_accepted, pair.a.counters().icmp_ignored), (0, 1));
+        pair.settle();
+        assert_eq!(received(&mut pair.b), [b"x"], "{quote:?}");
+        assert_eq!(events(&mut pair.a), [outcome(id, Outcome::Delivered)], "{quote:?}");
+    }
+}
+
+#[test]
+fn flood_of_icmp_errors_causes_one_probe_per_timeout() {
+    let (mut pair, _, packet) = in_flight();
+    for timeout in 0..5 {
+        let mut early = 0;
+        for number in 0..1_000 {
+            let quote = &packet[..number % HEADER];
+            pair.a.handle_undeliverable(address(2).ip(), address(2).port(), quote);
+            pair.a.handle_unreachable(address(2).ip(), address(2).port());
+            early += packets(pair.now, &mut pair.a).len();
+        }
+        let mut due = 0;
+        while due == 0 {
+            pair.now = pair.a.poll_timeout().unwrap();
+            pair.a.handle_timeout(pair.now);
+            due = packets(pair.now, &mut pair.a).len();
+        }
+        assert_eq!((early, due), (1, 1), "after {timeout} timeouts");
+    }
+    pair.settle();
+    assert_eq!(received(&mut pair.b), [b"x"]);
+}
+
+#[test]
+fn icmp_error_about_an_idle_peer_or_a_stranger_sends_nothing() {
+    let mut pair = Pair::new(config());
+    for host in [2, 9] {
+        pair.a.handle_unreachable(address(host).ip(), address(host).port());
+        pair.a.handle_undeliverable(address(host).ip(), address(host).port(), &[]);
+    }
+    assert!(packets(pair.now, &mut pair.a).is_empty() && pair.a.poll_timeout().is_none());
+    assert_eq!(pair.a.counters().icmp_ignored, 4);
+}
+
+#[test]
+fn forged_packet_in_place_of_the_first_answer_is_challenged() {
+    let mut pair = Pair::new(config());
+    let mut peer = bound(pair.now, 3, 0xC1, config());
+    pair.wait(Duration::from_secs(11));
+    let mut forger = bound(pair.now, 10, 66, config());
+    send(pair.now, &mut forger, 1, b"forged");
+    let forged = packets(pair.now, &mut forger);
+    let id = send(pair.now, &mut pair.a, 3, b"first");
+    let sent = packets(pair.now, &mut pair.a);
+    // The forger has the address of the peer, but not the first packet.
+    deliver(pair.now, 3, &mut pair.a, &forged);
+    assert!(received(&mut pair.a).is_empty() && events(&mut pair.a).is_empty());
+    deliver(pair.now, 1, &mut peer, &sent);
+    for _ in 0..8 {
+        pair.wait(DELAY);
+        deliver(pair.now, 3, &mut pair.a, &packets(pair.now, &mut peer));
+        pair.now = pair.a.poll_timeout().map_or(pair.now, |due| due.max(pair.now));
+        pair.a.handle_timeout(pair.now);
+        deliver(pair.now, 1, &mut peer, &packets(pair.now, &mut pair.a));
+    }
+    assert_eq!(received(&mut peer), [b"first"]);
+    assert_eq!(events(&mut pair.a), [outcome(id, Outcome::Delivered)]);
+}
+
 #[test]
 fn outcomes_are_kept_when_other_events_are_not_read() {
     let mut pair = Pair::new(Config { peers: 1, ..config() });

@@ -228,13 +228,6 @@ impl Judge {
         }
     }
 
-    /// Records an error that drops all messages sent so far.
-    pub(super) fn on_unnamed_error(&mut self, from: usize, to: usize) {
-        let pair = self.pair(from, to);
-        pair.open().for_each(|sent| sent.may_be_lost = true);
-        pair.make_optional();
-    }
-
     pub(super) fn on_bound(&mut self, host: usize) {
         self.bound[host] = true;
     }

@@ -21,10 +21,11 @@ pub(super) enum Kind {
     Eviction,
     Stale,
     Everything,
+    Forgery,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 14] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::Quiet,
         Self::Loss,
         Self::HeavyLoss,
@@ -39,7 +40,14 @@ impl Kind {
         Self::Eviction,
         Self::Stale,
         Self::Everything,
+        Self::Forgery,
     ];
+
+    /// Returns the kind of a seed.
+    fn from_seed(seed: u64) -> Self {
+        // A remainder of its own, so that earlier seeds keep their kinds.
+        if seed % 16 == 5 { Self::Forgery } else { Self::ALL[(seed % 14) as usize] }
+    }
 
     /// Returns the name of the kind in the census.
     pub(super) fn class(self) -> &'static str {
@@ -58,6 +66,7 @@ impl Kind {
             Self::Eviction => "runs with eviction",
             Self::Stale => "runs with stale packets",
             Self::Everything => "runs with all faults",
+            Self::Forgery => "runs with forged packets and errors",
         }
     }
 }
@@ -91,6 +100,8 @@ pub(super) struct Plan {
     pub(super) stall: Interval,
     pub(super) pause: Interval,
     pub(super) cut: Interval,
+    /// The interval between two forged packets or ICMP errors to one host.
+    pub(super) forge: Interval,
     /// The longest cut, stall, pause and time without a socket.
     pub(super) span: Duration,
     /// `true` if peers can be evicted.
@@ -106,7 +117,7 @@ const fn ms(milliseconds: u64) -> Duration {
 
 impl Plan {
     pub(super) fn new(seed: u64, random: &mut Random) -> Self {
-        let kind = Kind::ALL[(seed % Kind::ALL.len() as u64) as usize];
+        let kind = Kind::from_seed(seed);
         let packet_max = *random.pick(&[104, 104, 200, 1_448]);
         let payload = packet_max - 40;
         let longest = *random.pick(&[payload / 2, payload, 3 * payload, 10 * payload]);
@@ -139,6 +150,7 @@ impl Plan {
             stall: None,
             pause: None,
             cut: None,
+            forge: None,
             span: ms(2),
             evicts: false,
             icmp: random.below(2) == 0,
@@ -183,6 +195,12 @@ impl Plan {
             Kind::Eviction => self.eviction(random),
             Kind::Stale => self.stale(random),
             Kind::Everything => self.everything(random),
+            Kind::Forgery => {
+                self.forge = Some(Duration::from_micros(*random.pick(&[20, 100, 1_000])));
+                self.active = ms(100);
+                self.faults.loss = *random.pick(&[0, 5, 20].map(Chance::percent));
+                self.disorder_a_little(random);
+            }
         }
     }
 

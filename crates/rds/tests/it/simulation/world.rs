@@ -4,7 +4,7 @@ use core::num::NonZeroU32;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use hairpin_netsim::{Census, Clock, Faults, Link, Random, Timeline};
-use hairpin_rds::packet::{HEADER, Header, reject};
+use hairpin_rds::packet::{Flags, HEADER, Header, Kind, reject};
 use hairpin_rds::{Counters, Delivery, Event, SendError, Socket};
 use hairpin_time::{Duration, Instant, Utc};
 
@@ -54,6 +54,7 @@ enum Action {
     Pause(usize),
     Resume(usize),
     Cut(usize),
+    Forge(usize),
     Mend(usize, usize),
     /// The owners run again although no packet and no deadline is due.
     Wake,
@@ -175,6 +176,7 @@ impl World {
             self.schedule(self.plan.stall, Action::Stall(host));
             self.schedule(self.plan.pause, Action::Pause(host));
             self.schedule(self.plan.cut, Action::Cut(host));
+            self.schedule(self.plan.forge, Action::Forge(host));
         }
     }
 
@@ -264,6 +266,10 @@ impl World {
                 trace!(self.clock.now(), "{host} to {to} is cut");
                 self.actions.push(now + span, Action::Mend(host, to));
                 self.schedule(self.plan.cut, action);
+            }
+            Action::Forge(host) if self.is_active => {
+                self.forge(host);
+                self.schedule(self.plan.forge, action);
             }
             Action::Bind(host) if self.hosts[host].socket.is_none() => self.bind(host),
             Action::Wake => {}
@@ -407,10 +413,54 @@ impl World {
         let ip = self.hosts[error.from].ip;
         let Some(socket) = self.hosts[error.to].socket.as_mut() else { return };
         self.judge.census.count("answered with an ICMP error");
-        if error.quote.len() < HEADER {
-            self.judge.on_unnamed_error(error.to, error.from);
-        }
         socket.handle_undeliverable(ip, PORT, &error.quote);
+    }
+
+    /// Delivers a packet or an ICMP error of a host that sees no traffic: it knows addresses and
+    /// ports, but no incarnation.
+    fn forge(&mut self, host: usize) {
+        let now = self.now();
+        let from =
+            (host + 1 + self.random.below(self.plan.hosts as u64 - 1) as usize) % self.plan.hosts;
+        let (ip, local) = (self.hosts[from].ip, self.address(host));
+        let kinds = [Kind::Data, Kind::Ack, Kind::Probe, Kind::Challenge, Kind::Reject];
+        let random = &mut self.random;
+        let header = Header {
+            kind: *random.pick(&kinds),
+            flags: Flags::default(),
+            source_port: PORT,
+            destination_port: local.port(),
+            source_incarnation: random.any() as u32 | 1,
+            destination_incarnation: if random.below(2) == 0 { 0 } else { random.any() as u32 },
+            sequence: random.below(100) as u32,
+            floor: random.below(100) as u32,
+            acknowledgment: random.below(100) as u32,
+            timestamp: (now.as_nanos() / 64) as u32,
+            echo: ((now.as_nanos() - random.below(1_000_000)) / 64) as u32,
+        };
+        let mut packet = vec![0; if header.kind == Kind::Ack { HEADER + 8 } else { HEADER }];
+        header.encode(&mut packet, self.plan.config.crc32c);
+        let Some(socket) = self.hosts[host].socket.as_mut() else { return };
+        match random.below(4) {
+            0 => {
+                // The quote of a packet that this host may have sent.
+                let quoted = Header { kind: Kind::Data, timestamp: header.echo, ..header };
+                quoted.encode(&mut packet, self.plan.config.crc32c);
+                packet.truncate(random.below(HEADER as u64 + 9) as usize);
+                socket.handle_undeliverable(ip, PORT, &packet);
+                self.judge.census.count("forged ICMP errors");
+            }
+            1 => {
+                socket.handle_unreachable(ip, PORT);
+                self.judge.census.count("forged ICMP errors");
+            }
+            _ => {
+                assert!(socket.handle_packet(now, ip, &packet, Delivery::InPlace).is_none());
+                self.judge.census.count("forged packets");
+            }
+        }
+        self.poll_events(host);
+        self.transmit(host);
     }
 
     fn read(&mut self, host: usize) {
@@ -552,6 +602,8 @@ fn add_counters(census: &mut Census, counters: &Counters) {
         ("peers evicted", c.peers_evicted),
         ("peers without a socket", c.peers_undeliverable),
         ("peers unreachable", c.peers_unreachable),
+        ("ICMP errors accepted", c.icmp_accepted),
+        ("ICMP errors ignored", c.icmp_ignored),
         ("sends refused: congested", c.send_congested),
         ("sends refused: no room", c.send_would_block),
         ("receivers congested", c.congestions),
