@@ -4,6 +4,7 @@ pub(crate) mod address;
 pub(crate) mod ancillary;
 pub(crate) mod datagram;
 pub(crate) mod datagram_buffer;
+pub(crate) mod extended_error;
 pub(crate) mod icmp_errors;
 pub(crate) mod receiver;
 pub(crate) mod recv_batch;

@@ -88,11 +88,12 @@ mod udp_socket;
 mod uring;
 pub mod xdp;
 
+pub use error_context::is_permanent;
 pub use hairpin_host::Interface;
 pub use kernel::socket_option::ReceiveBuffer;
 pub use meta::{Meta, Received, Timestamp, Transmitted};
 pub use multicast::MulticastGroup;
-pub use source::{Blocker, Source};
+pub use source::{Blocker, Source, SourceDeadline};
 pub use tcp_listener::TcpListener;
 pub use tcp_stream::{TcpOptions, TcpStream};
 pub use timestamps::interface::InterfaceTimestamping;

@@ -3,6 +3,7 @@
 //! [`RdsSocket`] runs `hairpin_rds::Socket` over a carrier. [`RdsTransport`] selects the carrier.
 
 mod carrier;
+mod carrier_counters;
 mod connected_socket;
 mod crc32c;
 mod ethernet_carrier;
@@ -11,8 +12,9 @@ mod options;
 mod socket;
 mod xdp_carrier;
 
+pub use carrier_counters::CarrierCounters;
 pub use hairpin_rds::{
-    Counters, Event, MESSAGE_MAX, MessageId, Outcome, SendError as ProtocolError,
+    Counters, Event, MESSAGE_MAX, Message, MessageId, Outcome, SendError as ProtocolError,
 };
 pub use options::{ETHER_TYPE, RdsOptions, RdsTransport};
 pub use socket::{RdsError, RdsSocket};

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::{Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use hairpin_time::Duration;
+use hairpin_time::{Duration, Instant};
 use socket2::Socket;
 
 use crate::recv_buffer::Fill;
@@ -42,6 +43,17 @@ pub trait Source: AsFd {
         Ok(None)
     }
 
+    /// Returns the deadline of a source that has work at certain times even if nothing arrives, such
+    /// as retransmissions. A reactor that waits calls this when the source is added. When the
+    /// deadline has passed, the reactor reports the source as ready, so that its owner receives
+    /// from it, and the source does its work in that call.
+    ///
+    /// The source keeps the deadline current. A source that wraps another one passes the call on.
+    /// The default implementation returns `None`.
+    fn deadline(&mut self) -> Option<SourceDeadline> {
+        None
+    }
+
     /// Sets whether the source's owner only spins on `receive` and never waits. While spinning, a
     /// kernel-bypass source needs no wakeups, and its descriptor may not become readable. The
     /// default implementation does nothing.
@@ -58,6 +70,36 @@ pub trait Source: AsFd {
     fn set_interest(&self, readable: bool, writable: bool) -> io::Result<bool> {
         let _ = (readable, writable);
         Ok(false)
+    }
+}
+
+/// The deadline of a source, shared with its reactor.
+#[derive(Debug, Clone)]
+pub struct SourceDeadline(Arc<AtomicU64>);
+
+impl SourceDeadline {
+    /// The value without a deadline.
+    const NONE: u64 = u64::MAX;
+
+    /// Returns the time at which the source has work to do.
+    #[inline]
+    #[must_use]
+    pub fn get(&self) -> Option<Instant> {
+        let nanos = self.0.load(Ordering::Relaxed);
+        (nanos != Self::NONE).then_some(Instant::from_nanos(nanos))
+    }
+
+    /// Sets the time at which the source has work to do.
+    #[inline]
+    pub fn set(&self, deadline: Option<Instant>) {
+        let nanos = deadline.map_or(Self::NONE, Instant::as_nanos);
+        self.0.store(nanos, Ordering::Relaxed);
+    }
+}
+
+impl Default for SourceDeadline {
+    fn default() -> Self {
+        Self(Arc::new(AtomicU64::new(Self::NONE)))
     }
 }
 

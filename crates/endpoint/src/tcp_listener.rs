@@ -56,11 +56,12 @@ impl TcpListener {
         Ok(Self { local_address: address::local(&socket)?, socket, transport })
     }
 
-    /// Accepts the next connection. Returns `None` if no connection waits, or if it was closed
+    /// Accepts the next connection. Returns `None` if no connection waits, or if it has failed
     /// before it could be accepted.
     ///
     /// # Errors
-    /// The kernel's errors: no more descriptors or memory. `Unsupported` if the stack is strict and
+    /// The kernel's errors: no more descriptors or memory. The connection waits, and the listener
+    /// stays readable, so that a caller pauses before the next attempt. `Unsupported` if the stack is strict and
     /// the connection cannot bypass the kernel; the connection is closed.
     pub fn accept(&mut self, options: TcpOptions) -> io::Result<Option<TcpStream>> {
         match self.socket.accept() {
@@ -68,8 +69,7 @@ impl TcpListener {
                 let ends = [address::local(&socket)?, address::v4(&peer)?];
                 TcpStream::accepted(&self.transport, socket, ends, options).map(Some)
             }
-            Err(error) if is_idle(&error) => Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => Ok(None),
+            Err(error) if is_idle(&error) || concerns_connection(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -79,6 +79,23 @@ impl TcpListener {
     pub fn local_address(&self) -> SocketAddrV4 {
         self.local_address
     }
+}
+
+/// Returns `true` if an error of accept(2) concerns the connection that was accepted: Linux passes
+/// on the connection's own pending network error.
+fn concerns_connection(error: &io::Error) -> bool {
+    let of_connection = [
+        libc::ECONNABORTED,
+        libc::ENETDOWN,
+        libc::EPROTO,
+        libc::ENOPROTOOPT,
+        libc::EHOSTDOWN,
+        libc::ENONET,
+        libc::EHOSTUNREACH,
+        libc::EOPNOTSUPP,
+        libc::ENETUNREACH,
+    ];
+    error.raw_os_error().is_some_and(|code| of_connection.contains(&code))
 }
 
 impl AsFd for TcpListener {

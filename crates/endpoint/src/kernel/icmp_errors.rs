@@ -4,11 +4,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use crate::error_context::is_idle;
+use crate::kernel::extended_error::ExtendedError;
 use crate::kernel::recv_batch::RecvBatch;
 
 /// The errors read with one system call.
 const BATCH: usize = 8;
+/// The system calls of one [`IcmpErrors::drain`]: a flood of errors does not hold up the owner.
+const CALLS: usize = 8;
 
 /// Reads ICMP errors from a socket's error queue (`IP_RECVERR`, ip(7)).
 pub(crate) struct IcmpErrors {
@@ -42,20 +44,23 @@ impl IcmpErrors {
         Ok(())
     }
 
-    /// Calls `on` with the destination and the quoted payload of each datagram for which an ICMP
-    /// error has arrived.
-    pub(crate) fn drain(&mut self, socket: BorrowedFd<'_>, mut on: impl FnMut(SocketAddr, &[u8])) {
-        loop {
+    /// Calls `on` with each error that has arrived, up to [`BATCH`] times [`CALLS`] of them: the
+    /// destination of the datagram, `true` if no socket is bound there, and the payload of the
+    /// datagram as far as the error returns it.
+    pub(crate) fn drain(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        mut on: impl FnMut(SocketAddr, bool, &[u8]),
+    ) {
+        for _ in 0..CALLS {
             let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
-            let count = match self.batch.receive(socket, BATCH, flags) {
-                Ok(count) => count,
-                Err(error) => {
-                    debug_assert!(is_idle(&error), "the error queue is readable: {error}");
-                    return;
-                }
-            };
+            let Ok(count) = self.batch.receive(socket, BATCH, flags) else { return };
             for index in 0..count {
-                on(self.batch.source(index), self.batch.datagram(index).bytes);
+                let error = ExtendedError::parse(self.batch.control(index));
+                if let Some(error) = error.filter(|error| error.is_failure()) {
+                    let quote = self.batch.datagram(index).bytes;
+                    on(self.batch.source(index), error.is_port_unreachable(), quote);
+                }
             }
             if count < BATCH {
                 return;

@@ -188,6 +188,17 @@ impl RecvBatch {
         }
     }
 
+    /// Returns the control messages of a datagram.
+    pub(crate) fn control(&self, index: usize) -> &[u8] {
+        assert!(index < self.used, "the index must be below the number of received datagrams");
+        // SAFETY: same as in `datagram`.
+        unsafe {
+            let message = &self.headers.element(index).as_ref().msg_hdr;
+            let length = message.msg_controllen.min(ANCILLARY_LENGTH);
+            std::slice::from_raw_parts(message.msg_control.cast::<u8>(), length)
+        }
+    }
+
     /// Returns the sender of a datagram, of either family.
     #[inline]
     pub(crate) fn source(&self, index: usize) -> SocketAddr {

@@ -43,7 +43,8 @@ impl SendBatch {
     }
 
     /// Sends the batch and empties it. `on_error` decides after an error whether the rest is sent;
-    /// otherwise the rest is lost.
+    /// otherwise the rest is lost. A datagram is tried twice, since the kernel returns an error
+    /// about an earlier one instead of sending. If it fails twice, only this datagram is lost.
     pub(crate) fn send(
         &mut self,
         socket: BorrowedFd<'_>,
@@ -68,6 +69,7 @@ impl SendBatch {
             }
         }
         let mut sent = 0;
+        let mut failed_at = None;
         let mut outcome = Ok(());
         while sent < count {
             let rest = &mut headers[sent..count];
@@ -84,6 +86,9 @@ impl SendBatch {
                     if !on_error(&error) {
                         outcome = Err(error);
                         break;
+                    }
+                    if failed_at.replace(sent) == Some(sent) {
+                        sent += 1;
                     }
                 }
             }

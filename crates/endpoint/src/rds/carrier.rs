@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use hairpin_rds::Transmit;
 
+use super::carrier_counters::CarrierCounters;
 use super::ethernet_carrier::EthernetCarrier;
 use super::kernel_carrier::KernelCarrier;
 use super::xdp_carrier::XdpCarrier;
@@ -23,8 +24,8 @@ pub(crate) trait Carrier: AsFd {
     /// The packet is lost if the network has no room for it.
     ///
     /// # Errors
-    /// `WouldBlock` if this host has no room for the packet. Other errors concern the carrier or
-    /// the path; the packet is lost.
+    /// [`is_full`] if this host has no room for the packet. Another error may concern an earlier
+    /// packet or the path; the packet was not sent.
     fn transmit(&mut self, transmit: &Transmit<'_>) -> io::Result<()>;
 
     /// Sends the packets that waited for more.
@@ -41,19 +42,23 @@ pub(crate) trait Carrier: AsFd {
     /// The kernel's.
     fn receive(&mut self, budget: usize, on: impl FnMut(IpAddr, &[u8])) -> io::Result<Received>;
 
-    /// Returns `true` if [`undeliverable`](Self::undeliverable) may have reports.
-    fn has_reports(&mut self) -> bool;
+    /// Returns `true` if [`icmp_errors`](Self::icmp_errors) may have some.
+    fn has_icmp_errors(&mut self) -> bool {
+        false
+    }
 
-    /// Calls `on` with the peer and the quoted packet of each report that no socket is bound.
-    fn undeliverable(&mut self, on: impl FnMut(SocketAddr, &[u8]));
+    /// Calls `on` with each ICMP error: the peer, `true` if no socket is bound there, and the
+    /// quoted packet.
+    fn icmp_errors(&mut self, on: impl FnMut(SocketAddr, bool, &[u8]));
 
     /// See [`crate::Source::set_spinning`].
     fn set_spinning(&mut self, is_spinning: bool);
 
-    /// Returns the number of received packets that are malformed or for another address.
-    fn dropped(&self) -> u64 {
-        0
-    }
+    /// Returns the counters.
+    fn counters(&self) -> &CarrierCounters;
+
+    /// Returns the counters, to count an error.
+    fn counters_mut(&mut self) -> &mut CarrierCounters;
 
     /// Returns one line that names the carrier.
     fn describe(&self) -> String;
@@ -98,20 +103,24 @@ impl Carrier for AnyCarrier {
         dispatch!(self, it => it.receive(budget, on))
     }
 
-    fn has_reports(&mut self) -> bool {
-        dispatch!(self, it => it.has_reports())
+    fn has_icmp_errors(&mut self) -> bool {
+        dispatch!(self, it => it.has_icmp_errors())
     }
 
-    fn undeliverable(&mut self, on: impl FnMut(SocketAddr, &[u8])) {
-        dispatch!(self, it => it.undeliverable(on));
+    fn icmp_errors(&mut self, on: impl FnMut(SocketAddr, bool, &[u8])) {
+        dispatch!(self, it => it.icmp_errors(on));
     }
 
     fn set_spinning(&mut self, is_spinning: bool) {
         dispatch!(self, it => it.set_spinning(is_spinning));
     }
 
-    fn dropped(&self) -> u64 {
-        dispatch!(self, it => it.dropped())
+    fn counters(&self) -> &CarrierCounters {
+        dispatch!(self, it => it.counters())
+    }
+
+    fn counters_mut(&mut self) -> &mut CarrierCounters {
+        dispatch!(self, it => it.counters_mut())
     }
 
     fn describe(&self) -> String {
@@ -127,5 +136,6 @@ impl AsFd for AnyCarrier {
 
 /// Returns `true` if this host has no room for a packet now.
 pub(crate) fn is_full(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(libc::ENOBUFS)
+    let is_out_of_memory = matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::ENOMEM));
+    error.kind() == io::ErrorKind::WouldBlock || is_out_of_memory
 }

@@ -16,6 +16,7 @@ use hairpin_rds::{Crc32c, Transmit};
 use hairpin_stack::{InterfaceError, InterfaceSettings, Neighbors, RawFrames, StackError};
 
 use super::carrier::Carrier;
+use super::carrier_counters::CarrierCounters;
 use super::options::{ETHER_TYPE, RdsOptions};
 use crate::Received;
 
@@ -32,8 +33,7 @@ pub(crate) struct EthernetCarrier {
     /// The prepared headers of the peers, by slot.
     paths: Vec<Option<EthernetPath>>,
     crc32c: Crc32c,
-    /// Frames that are malformed or for another address.
-    dropped: u64,
+    counters: CarrierCounters,
     interface: String,
 }
 
@@ -69,7 +69,7 @@ impl EthernetCarrier {
             local,
             paths: (0..options.protocol.peers).map(|_| None).collect(),
             crc32c: options.protocol.crc32c,
-            dropped: 0,
+            counters: CarrierCounters::default(),
             interface: interface.to_owned(),
         })
     }
@@ -233,7 +233,10 @@ impl Carrier for EthernetCarrier {
             let frame = match self.frames.receive() {
                 Ok(Some(frame)) => frame,
                 Ok(None) => return Ok(Received { count, drained: true, closed: false }),
-                Err(_) if count > 0 => return Ok(Received { count, ..Received::default() }),
+                Err(error) if count > 0 => {
+                    self.counters.count(&error);
+                    return Ok(Received { count, ..Received::default() });
+                }
                 Err(error) => return Err(error),
             };
             let mut rejected = None;
@@ -246,7 +249,7 @@ impl Carrier for EthernetCarrier {
                     }
                     on(source, packet);
                 }
-                _ => self.dropped += 1,
+                _ => self.counters.dropped_frames += 1,
             }
             self.frames.release(frame);
             if let Some((header, answer)) = rejected {
@@ -258,19 +261,19 @@ impl Carrier for EthernetCarrier {
         Ok(Received { count: budget, drained: false, closed: false })
     }
 
-    fn has_reports(&mut self) -> bool {
-        false
-    }
-
     /// Does nothing: answers to unbound ports are packets of the protocol.
-    fn undeliverable(&mut self, _on: impl FnMut(SocketAddr, &[u8])) {}
+    fn icmp_errors(&mut self, _on: impl FnMut(SocketAddr, bool, &[u8])) {}
 
     fn set_spinning(&mut self, is_spinning: bool) {
         self.frames.set_spinning(is_spinning);
     }
 
-    fn dropped(&self) -> u64 {
-        self.dropped
+    fn counters(&self) -> &CarrierCounters {
+        &self.counters
+    }
+
+    fn counters_mut(&mut self) -> &mut CarrierCounters {
+        &mut self.counters
     }
 
     fn describe(&self) -> String {

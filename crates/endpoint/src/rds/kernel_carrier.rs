@@ -9,10 +9,11 @@ use hairpin_rds::Transmit;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::carrier::{Carrier, is_full};
+use super::carrier_counters::CarrierCounters;
 use super::connected_socket::{ConnectedSocket, ConnectionPolicy};
 use super::options::RdsOptions;
 use crate::Received;
-use crate::error_context::is_idle;
+use crate::error_context::{is_idle, is_permanent};
 use crate::kernel::icmp_errors::IcmpErrors;
 use crate::kernel::recv_batch::RecvBatch;
 use crate::kernel::send_batch::SendBatch;
@@ -37,8 +38,9 @@ pub(crate) struct KernelCarrier {
 
     batch: RecvBatch,
     icmp_errors: IcmpErrors,
-    /// `true` if a send has returned an ICMP error about an earlier packet.
-    has_reports: bool,
+    /// `true` if a send has returned an error that may be an ICMP error about an earlier packet.
+    has_icmp_errors: bool,
+    counters: CarrierCounters,
     send_batch: SendBatch,
     /// `true` if the batch goes through the connected socket.
     is_batch_connected: bool,
@@ -58,7 +60,8 @@ impl KernelCarrier {
         let bound = socket.local_addr()?.as_socket();
         Ok(Self {
             icmp_errors: IcmpErrors::enable(socket.as_fd(), local.is_ipv4())?,
-            has_reports: false,
+            has_icmp_errors: false,
+            counters: CarrierCounters::default(),
             send_batch: SendBatch::new(options.protocol.packet_max),
             is_batch_connected: false,
             batch: RecvBatch::new(BATCH, options.protocol.packet_max),
@@ -78,22 +81,15 @@ impl KernelCarrier {
         self.local
     }
 
-    /// Sends one packet, through the connected socket without `to`. The kernel returns an ICMP
-    /// error about an earlier packet instead of sending; the packet is then sent again.
+    /// Sends one packet, through the connected socket without `to`.
     #[inline]
     fn send(&mut self, packet: &[u8], to: Option<&SockAddr>) -> io::Result<()> {
-        loop {
-            let sent = match (to, &self.connected) {
-                (None, Some(connected)) => connected.socket.send_with_flags(packet, FLAGS),
-                (Some(to), _) => self.socket.send_to_with_flags(packet, to, FLAGS),
-                (None, None) => return Err(io::ErrorKind::NotConnected.into()),
-            };
-            match sent {
-                Ok(_) => return Ok(()),
-                Err(error) if is_refusal(&error) => self.has_reports = true,
-                Err(error) => return Err(error),
-            }
-        }
+        let sent = match (to, &self.connected) {
+            (None, Some(connected)) => connected.socket.send_with_flags(packet, FLAGS),
+            (Some(to), _) => self.socket.send_to_with_flags(packet, to, FLAGS),
+            (None, None) => return Err(io::ErrorKind::NotConnected.into()),
+        };
+        sent.map(drop).inspect_err(|_| self.has_icmp_errors = true)
     }
 
     #[inline]
@@ -117,18 +113,23 @@ impl KernelCarrier {
         }
     }
 
+    /// Sends the batch. Packets that cannot be sent now are lost, and sent again later.
+    ///
+    /// # Errors
+    /// Permanent ones.
     #[cold]
     fn send_batch(&mut self) -> io::Result<()> {
-        let Self { send_batch, socket, connected, has_reports, .. } = self;
+        let Self { send_batch, socket, connected, has_icmp_errors, counters, .. } = self;
         let socket = match &*connected {
             Some(connected) if self.is_batch_connected => connected.as_fd(),
             _ => socket.as_fd(),
         };
         let sent = send_batch.send(socket, FLAGS, |error| {
-            *has_reports |= is_refusal(error);
-            is_refusal(error)
+            counters.count(error);
+            *has_icmp_errors = true;
+            !is_full(error) && !is_permanent(error)
         });
-        // The rest is lost, as if the network had no room. Other errors concern the path.
+        // The rest is lost, as if the network had no room.
         sent.or_else(|error| if is_full(&error) { Ok(()) } else { Err(error) })
     }
 
@@ -172,12 +173,14 @@ impl KernelCarrier {
         let mut received = Received { drained: true, ..Received::default() };
         // First, so that the connected peer cannot use every budget.
         if self.connected.is_none() || self.policy.is_main_due() {
-            received = receive(&mut self.batch, self.socket.as_fd(), budget, &mut on)?;
+            let Self { batch, counters, socket, .. } = self;
+            received = receive(batch, counters, socket.as_fd(), budget, &mut on)?;
         }
-        let other = self.closing.as_ref().or(self.connected.as_ref());
+        let Self { batch, counters, closing, connected, .. } = self;
+        let other = closing.as_ref().or(connected.as_ref());
         let left = budget - received.count;
         let Some(socket) = other.filter(|_| left > 0) else { return Ok(received) };
-        let rest = receive(&mut self.batch, socket.as_fd(), left, &mut on)?;
+        let rest = receive(batch, counters, socket.as_fd(), left, &mut on)?;
         let drained = received.drained && rest.drained;
         if rest.drained {
             self.closing = None;
@@ -190,6 +193,7 @@ impl KernelCarrier {
 #[inline]
 fn receive(
     batch: &mut RecvBatch,
+    counters: &mut CarrierCounters,
     socket: BorrowedFd<'_>,
     budget: usize,
     mut on: impl FnMut(IpAddr, &[u8]),
@@ -204,7 +208,10 @@ fn receive(
         let received = match outcome {
             Ok(received) => received,
             Err(error) if is_idle(&error) => 0,
-            Err(_) if count > 0 => return Ok(Received { count, ..Received::default() }),
+            Err(error) if count > 0 => {
+                counters.count(&error);
+                return Ok(Received { count, ..Received::default() });
+            }
             Err(error) => return Err(error),
         };
         for index in 0..received {
@@ -216,11 +223,6 @@ fn receive(
         }
     }
     Ok(Received { count, drained: false, closed: false })
-}
-
-/// Returns `true` if the error is an ICMP error about an earlier packet.
-fn is_refusal(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::ConnectionRefused
 }
 
 /// Returns the UDP address of an RDS address.
@@ -269,20 +271,20 @@ impl Carrier for KernelCarrier {
         if self.connected.is_some() || self.closing.is_some() {
             return self.receive_connected(budget, on);
         }
-        receive(&mut self.batch, self.socket.as_fd(), budget, on)
+        receive(&mut self.batch, &mut self.counters, self.socket.as_fd(), budget, on)
     }
 
-    fn has_reports(&mut self) -> bool {
-        std::mem::take(&mut self.has_reports)
+    fn has_icmp_errors(&mut self) -> bool {
+        std::mem::take(&mut self.has_icmp_errors)
     }
 
-    fn undeliverable(&mut self, mut on: impl FnMut(SocketAddr, &[u8])) {
+    fn icmp_errors(&mut self, mut on: impl FnMut(SocketAddr, bool, &[u8])) {
         let offset = self.udp_port_offset;
         let connected = self.connected.iter().chain(&self.closing).map(AsFd::as_fd);
         for socket in [self.socket.as_fd()].into_iter().chain(connected) {
-            self.icmp_errors.drain(socket, |mut peer, quote| {
+            self.icmp_errors.drain(socket, |mut peer, is_unbound, quote| {
                 peer.set_port(peer.port().wrapping_sub(offset));
-                on(peer, quote);
+                on(peer, is_unbound, quote);
             });
         }
     }
@@ -294,6 +296,14 @@ impl Carrier for KernelCarrier {
             let connected = self.connected.take();
             self.closing = self.closing.take().or(connected);
         }
+    }
+
+    fn counters(&self) -> &CarrierCounters {
+        &self.counters
+    }
+
+    fn counters_mut(&mut self) -> &mut CarrierCounters {
+        &mut self.counters
     }
 
     fn describe(&self) -> String {

@@ -7,18 +7,19 @@ use std::num::NonZeroU32;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use hairpin_rds::{
-    Counters, Delivery, Event, Message, MessageId, SendError as ProtocolError, Socket,
+    Counters, Delivery, Event, Message, MessageId, SendError as ProtocolError, Socket, Transmit,
 };
 use hairpin_time::{Duration, Instant};
 use thiserror::Error;
 
 use super::carrier::{AnyCarrier, Carrier, is_full};
+use super::carrier_counters::CarrierCounters;
 use super::ethernet_carrier::EthernetCarrier;
 use super::kernel_carrier::{KernelCarrier, udp_address};
 use super::options::{RdsOptions, RdsTransport};
 use super::xdp_carrier::XdpCarrier;
-use crate::error_context::Context;
-use crate::{Blocker, Received, Source};
+use crate::error_context::{Context, is_permanent};
+use crate::{Blocker, Received, Source, SourceDeadline};
 
 /// The reason why a send failed. Nothing was queued, except after [`RdsError::Io`] from a carrier.
 #[derive(Debug, Error)]
@@ -35,9 +36,13 @@ pub enum RdsError {
 /// A socket that exchanges whole messages with any peer: each delivered once, and in order per pair
 /// of sockets. The contract is that of RDS; see `hairpin_rds`.
 ///
-/// The owner calls [`receive`](Self::receive) whenever the socket may be readable, and
+/// The owner calls [`receive`](Self::receive) whenever its reactor reports the socket as ready.
+/// The reactor also does so when acknowledgments or retransmissions are due, which `receive` sends
+/// ([`Source::deadline`]). An owner without a reactor calls `receive` or
 /// [`handle_timeout`](Self::handle_timeout) when [`poll_timeout`](Self::poll_timeout) has passed.
-/// Both also send acknowledgments and retransmissions.
+///
+/// No error of the network ends the socket: it is counted ([`CarrierCounters`]), and what was sent
+/// is sent again. Only the errors of [`is_permanent`] are returned.
 ///
 /// ```no_run
 /// use hairpin_endpoint::rds::{RdsOptions, RdsSocket, RdsTransport};
@@ -57,10 +62,24 @@ pub struct RdsSocket {
     protocol: Socket,
     carrier: Option<AnyCarrier>,
     options: RdsOptions,
+    /// The deadline for the reactor that waits for this socket, if there is one.
+    deadline: Option<SourceDeadline>,
+    /// The time from which on `receive` processes timeouts: exact with a deadline, otherwise up to
+    /// [`RECHECK`] late.
+    timers_due: Instant,
+    /// The time of the next try after the carrier had no room.
+    retry_at: Option<Instant>,
 }
 
 /// The most packets that one turn of a receive takes from the carrier.
 const BATCH: usize = 32;
+/// The errors after which a receive returns, so that a flood of them does not hold up the owner.
+const ERRORS: usize = 8;
+/// The interval at which a spinning owner's receive checks for timeouts: a message may have been
+/// sent meanwhile.
+const RECHECK: Duration = Duration::from_millis(1);
+/// The time until the next try after the carrier had no room.
+const RETRY: Duration = Duration::from_micros(50);
 
 impl RdsSocket {
     /// Allocates a socket, which is not yet bound.
@@ -68,7 +87,8 @@ impl RdsSocket {
     pub fn new(now: Instant, options: RdsOptions) -> Self {
         let protocol = Socket::new(options.protocol, now);
         let options = RdsOptions { protocol: *protocol.config(), ..options };
-        Self { protocol, carrier: None, options }
+        let (carrier, deadline, retry_at) = (None, None, None);
+        Self { protocol, carrier, options, deadline, timers_due: now, retry_at }
     }
 
     /// Binds the socket to an address of this host and an RDS port. Port 0 chooses a free port.
@@ -190,30 +210,44 @@ impl RdsSocket {
         };
         let check_path = || carrier.check_path(to).map_err(RdsError::Io);
         let id = protocol.send_with(now, to, length, tracked, check_path, fill)?;
-        transmit_pending(protocol, carrier, now)?;
+        self.transmit_pending(now)?;
         Ok(id)
     }
 
     /// Passes up to `budget` messages to `on`. A message that arrived in one packet, in order, is
-    /// lent from the carrier's own buffer. Never blocks.
+    /// lent from the carrier's own buffer. Processes timeouts that have expired. Never blocks.
     ///
     /// # Errors
-    /// The carrier's. The socket stays usable.
+    /// Permanent ones ([`is_permanent`]), and `NotConnected` before `bind`.
     pub fn receive(
+        &mut self,
+        now: Instant,
+        budget: usize,
+        on: impl FnMut(Message<'_>),
+    ) -> io::Result<Received> {
+        if now >= self.timers_due {
+            self.process_timeouts(now);
+        }
+        let received = self.receive_messages(now, budget, on);
+        self.update_deadline(now);
+        received
+    }
+
+    fn receive_messages(
         &mut self,
         now: Instant,
         budget: usize,
         mut on: impl FnMut(Message<'_>),
     ) -> io::Result<Received> {
+        // A spinning owner mostly finds nothing to do here.
+        if self.protocol.has_pending_transmit() {
+            self.transmit_packets(now)?;
+        }
         let Self { protocol, carrier: Some(carrier), .. } = self else {
             return Err(io::ErrorKind::NotConnected.into());
         };
-        // A spinning owner mostly finds nothing to do here.
-        if protocol.has_pending_transmit() {
-            transmit_pending(protocol, carrier, now)?;
-        }
         let mut count = deliver_queued(protocol, budget, &mut on);
-        let mut drained = false;
+        let (mut drained, mut errors) = (false, 0);
         while count < budget && !drained {
             let wanted = (budget - count).min(BATCH);
             let received = carrier.receive(wanted, |from, packet| {
@@ -226,18 +260,20 @@ impl RdsSocket {
             });
             match received {
                 Ok(received) => drained = received.drained,
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                    report_undeliverable(protocol, carrier);
+                Err(error) => {
+                    handle_error(protocol, carrier, error)?;
+                    errors += 1;
+                    drained = errors == ERRORS;
                 }
-                Err(error) => return Err(error),
             }
             count += deliver_queued(protocol, budget - count, &mut on);
         }
+        let drained = drained && protocol.is_receive_queue_empty();
         // After a message, acknowledgments wait for the owner's answer, which carries them.
         if count == 0 && protocol.has_pending_transmit() {
-            transmit_pending(protocol, carrier, now)?;
+            self.transmit_packets(now)?;
         }
-        Ok(Received { count, drained: drained && protocol.is_receive_queue_empty(), closed: false })
+        Ok(Received { count, drained, closed: false })
     }
 
     /// Processes packets without delivering messages, which are queued: for an owner that only
@@ -246,6 +282,9 @@ impl RdsSocket {
     /// # Errors
     /// As for [`receive`](Self::receive).
     pub fn process(&mut self, now: Instant, budget: usize) -> io::Result<bool> {
+        if now >= self.timers_due {
+            self.process_timeouts(now);
+        }
         let Self { protocol, carrier: Some(carrier), .. } = self else {
             return Err(io::ErrorKind::NotConnected.into());
         };
@@ -254,13 +293,12 @@ impl RdsSocket {
         });
         let drained = match received {
             Ok(received) => received.drained,
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                report_undeliverable(protocol, carrier);
+            Err(error) => {
+                handle_error(protocol, carrier, error)?;
                 false
             }
-            Err(error) => return Err(error),
         };
-        transmit_pending(protocol, carrier, now)?;
+        self.transmit_pending(now)?;
         Ok(drained)
     }
 
@@ -336,37 +374,83 @@ impl RdsSocket {
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self, now: Instant) -> Option<Instant> {
-        if self.protocol.has_pending_transmit() { Some(now) } else { self.protocol.poll_timeout() }
+        if self.protocol.has_pending_transmit() {
+            return Some(self.retry_at.unwrap_or(now));
+        }
+        self.protocol.poll_timeout()
     }
 
     /// Sends pending acknowledgments, and probes of peers whose answer is late.
     ///
     /// # Errors
-    /// The carrier's.
+    /// As for [`receive`](Self::receive).
     pub fn handle_timeout(&mut self, now: Instant) -> io::Result<()> {
         self.protocol.handle_timeout(now);
         self.transmit_pending(now)
     }
 
-    /// Returns the number of received packets that the carrier dropped because they were malformed
-    /// or for another address. The protocol's drops are in [`counters`](Self::counters).
+    /// Returns the counters of the carrier; zeros before `bind`.
     #[must_use]
-    pub fn carrier_dropped(&self) -> u64 {
-        self.carrier.as_ref().map_or(0, Carrier::dropped)
+    pub fn carrier_counters(&self) -> CarrierCounters {
+        self.carrier.as_ref().map(Carrier::counters).copied().unwrap_or_default()
     }
 
-    /// Returns the counters.
+    /// Returns the counters of the protocol.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.protocol.counters()
     }
 
+    /// Processes expired deadlines. Their packets leave with the next transmission.
+    #[cold]
+    fn process_timeouts(&mut self, now: Instant) {
+        self.protocol.handle_timeout(now);
+        let latest = now + RECHECK;
+        self.timers_due = self.protocol.poll_timeout().map_or(latest, |due| due.min(latest));
+    }
+
+    /// Shares the time of the next work with the reactor, if there is one.
+    #[inline]
+    fn update_deadline(&mut self, now: Instant) {
+        if let Some(deadline) = &self.deadline {
+            let due = self.poll_timeout(now);
+            deadline.set(due);
+            self.timers_due = due.unwrap_or(Instant::MAX);
+        }
+    }
+
+    /// Sends what the protocol has to send.
+    ///
+    /// # Errors
+    /// Permanent ones.
     #[inline]
     fn transmit_pending(&mut self, now: Instant) -> io::Result<()> {
-        match &mut self.carrier {
-            Some(carrier) => transmit_pending(&mut self.protocol, carrier, now),
-            None => Ok(()),
+        let outcome = self.transmit_packets(now);
+        self.update_deadline(now);
+        outcome
+    }
+
+    /// Sends what the protocol has to send, until the carrier has no room.
+    #[inline]
+    fn transmit_packets(&mut self, now: Instant) -> io::Result<()> {
+        let Self { protocol, carrier: Some(carrier), retry_at, .. } = self else { return Ok(()) };
+        *retry_at = None;
+        while let Some(transmit) = protocol.poll_transmit(now) {
+            let Err(error) = carrier.transmit(&transmit) else { continue };
+            if !transmit_again(carrier, &transmit, error)? {
+                protocol.retry_last();
+                *retry_at = Some(now + RETRY);
+                break;
+            }
         }
+        // A packet may wait for one that was not needed any more.
+        if let Err(error) = carrier.flush() {
+            handle_error(protocol, carrier, error)?;
+        }
+        if carrier.has_icmp_errors() {
+            process_icmp_errors(protocol, carrier);
+        }
+        Ok(())
     }
 }
 
@@ -380,64 +464,52 @@ fn deliver_queued(protocol: &mut Socket, budget: usize, on: &mut impl FnMut(Mess
     count
 }
 
-/// Sends what the protocol has to send, until the carrier has no room.
-#[inline]
-fn transmit_pending(
+/// Sends a packet once more after an error, which may have been about an earlier packet. A packet
+/// that fails again is lost, and repeated after its timeout. Returns `false` if this host has no
+/// room for it.
+///
+/// # Errors
+/// Permanent ones.
+#[cold]
+fn transmit_again(
+    carrier: &mut AnyCarrier,
+    transmit: &Transmit<'_>,
+    mut error: io::Error,
+) -> io::Result<bool> {
+    carrier.counters_mut().count(&error);
+    if !is_full(&error) && !is_permanent(&error) {
+        match carrier.transmit(transmit) {
+            Ok(()) => return Ok(true),
+            Err(again) => error = again,
+        }
+        carrier.counters_mut().count(&error);
+    }
+    if is_permanent(&error) { Err(error) } else { Ok(!is_full(&error)) }
+}
+
+/// Counts an error of the carrier, and processes the ICMP errors that may be its cause.
+///
+/// # Errors
+/// A permanent error.
+#[cold]
+fn handle_error(
     protocol: &mut Socket,
     carrier: &mut AnyCarrier,
-    now: Instant,
+    error: io::Error,
 ) -> io::Result<()> {
-    while let Some(transmit) = protocol.poll_transmit(now) {
-        let Err(error) = carrier.transmit(&transmit) else { continue };
-        if !handle_failure(protocol, carrier, &error) {
-            return Err(error);
-        }
-        if is_full(&error) {
-            break;
-        }
-    }
-    // A packet may wait for one that was not needed any more.
-    if let Err(error) = carrier.flush()
-        && !is_path_failure(&error)
-    {
+    carrier.counters_mut().count(&error);
+    if is_permanent(&error) {
         return Err(error);
     }
-    if carrier.has_reports() {
-        report_undeliverable(protocol, carrier);
-    }
+    process_icmp_errors(protocol, carrier);
     Ok(())
 }
 
-/// Returns `true` if packets are lost because there is no path now. Probes continue until there is
-/// one again.
-fn is_path_failure(error: &io::Error) -> bool {
-    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable};
-    matches!(error.kind(), HostUnreachable | NetworkUnreachable | NetworkDown)
-}
-
-/// Processes a failed transmission. Returns `false` if the carrier cannot be used.
 #[cold]
-fn handle_failure(protocol: &mut Socket, carrier: &mut AnyCarrier, error: &io::Error) -> bool {
-    match error.kind() {
-        // The error concerns an earlier packet; this one was not sent.
-        io::ErrorKind::ConnectionRefused => {
-            protocol.retry_last();
-            report_undeliverable(protocol, carrier);
-            true
-        }
-        _ if is_path_failure(error) => true,
-        _ if is_full(error) => {
-            protocol.retry_last();
-            true
-        }
-        _ => false,
-    }
-}
-
-#[cold]
-fn report_undeliverable(protocol: &mut Socket, carrier: &mut AnyCarrier) {
-    carrier.undeliverable(|peer, quote| {
-        protocol.handle_undeliverable(peer.ip(), peer.port(), quote);
+fn process_icmp_errors(protocol: &mut Socket, carrier: &mut AnyCarrier) {
+    carrier.icmp_errors(|peer, is_unbound, quote| match is_unbound {
+        true => protocol.handle_undeliverable(peer.ip(), peer.port(), quote),
+        false => protocol.handle_unreachable(peer.ip(), peer.port()),
     });
 }
 
@@ -462,7 +534,20 @@ impl Source for RdsSocket {
         Ok(None)
     }
 
+    fn deadline(&mut self) -> Option<SourceDeadline> {
+        let deadline = self.deadline.get_or_insert_default().clone();
+        // The first receive finds out.
+        deadline.set(Some(Instant::ZERO));
+        self.timers_due = Instant::ZERO;
+        Some(deadline)
+    }
+
     fn set_spinning(&mut self, is_spinning: bool) {
+        if is_spinning {
+            // No reactor waits: its owner receives all the time.
+            self.deadline = None;
+            self.timers_due = Instant::ZERO;
+        }
         if let Some(carrier) = &mut self.carrier {
             carrier.set_spinning(is_spinning);
         }

@@ -9,6 +9,7 @@ use hairpin_rds::Transmit;
 use hairpin_stack::{Destination, SocketOptions, Stack, UdpSocket};
 
 use super::carrier::Carrier;
+use super::carrier_counters::CarrierCounters;
 use super::kernel_carrier::udp_address;
 use super::options::RdsOptions;
 use crate::Received;
@@ -21,6 +22,7 @@ pub(crate) struct XdpCarrier {
     /// The peers' destinations, by slot, with the RDS address.
     paths: Vec<Option<(SocketAddr, Destination)>>,
     udp_port_offset: u16,
+    counters: CarrierCounters,
 }
 
 impl XdpCarrier {
@@ -37,6 +39,7 @@ impl XdpCarrier {
             icmp_errors: IcmpErrors::enable(socket.kernel_socket(), local.is_ipv4())?,
             paths: (0..options.protocol.peers).map(|_| None).collect(),
             udp_port_offset: options.udp_port_offset,
+            counters: CarrierCounters::default(),
             socket,
         })
     }
@@ -86,21 +89,24 @@ impl Carrier for XdpCarrier {
         Ok(Received { count: received.count, drained: received.drained, closed: false })
     }
 
-    /// Returns `false`: the kernel's socket reports the error to the next receive.
-    fn has_reports(&mut self) -> bool {
-        false
-    }
-
-    fn undeliverable(&mut self, mut on: impl FnMut(SocketAddr, &[u8])) {
+    fn icmp_errors(&mut self, mut on: impl FnMut(SocketAddr, bool, &[u8])) {
         let offset = self.udp_port_offset;
-        self.icmp_errors.drain(self.socket.kernel_socket(), |mut peer, quote| {
+        self.icmp_errors.drain(self.socket.kernel_socket(), |mut peer, is_unbound, quote| {
             peer.set_port(peer.port().wrapping_sub(offset));
-            on(peer, quote);
+            on(peer, is_unbound, quote);
         });
     }
 
     fn set_spinning(&mut self, is_spinning: bool) {
         self.socket.set_spinning(is_spinning);
+    }
+
+    fn counters(&self) -> &CarrierCounters {
+        &self.counters
+    }
+
+    fn counters_mut(&mut self) -> &mut CarrierCounters {
+        &mut self.counters
     }
 
     fn describe(&self) -> String {

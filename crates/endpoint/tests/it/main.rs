@@ -4,6 +4,7 @@
 mod bypass_host;
 mod loopback;
 mod rds;
+mod rds_forgery;
 mod rds_hosts;
 mod rds_wrong_use;
 mod tcp;

@@ -58,7 +58,12 @@ fn message(number: u64) -> (usize, u8) {
 
 /// Sends `count` messages to a peer and receives as many from it. Returns the hashes of the sent
 /// and the received streams, once both ends are `done`.
-fn exchange(socket: &mut RdsSocket, peer: SocketAddr, count: u64, done: &AtomicU32) -> [u64; 2] {
+pub(crate) fn exchange(
+    socket: &mut RdsSocket,
+    peer: SocketAddr,
+    count: u64,
+    done: &AtomicU32,
+) -> [u64; 2] {
     let (mut sent, mut received) = (DefaultHasher::new(), DefaultHasher::new());
     let (mut sent_count, mut received_count, mut delivered) = (0, 0, 0);
     let started = StdInstant::now();
