@@ -24,6 +24,9 @@
 //! | spin | none | the next iteration |
 //! | io_uring | io_uring_enter(2), which also reads the sockets | the thread's timer slack |
 //!
+//! A source can have a deadline of its own, such as a socket of reliable datagrams, which must
+//! repeat what was lost. When it has passed, the source is reported as ready under every wait.
+//!
 //! Start with `reactor.rs`.
 //!
 //! | file | content |
@@ -31,7 +34,9 @@
 //! | `reactor.rs`, `wait.rs`, `ready.rs` | the reactor; kinds of wait; tokens and results |
 //! | `sources.rs` | the table of sources, in groups of 64 |
 //! | `blocking.rs`, `poll.rs`, `epoll.rs`, `uring.rs` | one wait each |
-//! | `timers.rs`, `timespec.rs` | deadlines |
+//! | `deadlines.rs` | deadlines of sources |
+//! | `timers.rs`, `timespec.rs` | deadlines of the loop |
+//! | `acceptor.rs` | a listening socket that pauses when the kernel cannot accept |
 //! | `calls.rs` | calls to a reactor thread from other threads |
 //! | `thread.rs` | named, pinned threads |
 //!
@@ -69,8 +74,10 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod acceptor;
 mod blocking;
 mod calls;
+mod deadlines;
 mod epoll;
 mod poll;
 mod reactor;
@@ -82,6 +89,7 @@ mod timespec;
 mod uring;
 mod wait;
 
+pub use acceptor::{Accepted, Acceptor, CHECK_INTERVAL};
 pub use blocking::BLOCK_TICKS;
 pub use calls::{CallError, Caller, Calls, calls};
 pub use reactor::Reactor;

@@ -7,6 +7,7 @@ use hairpin_endpoint::Source;
 use hairpin_time::Instant;
 
 use crate::blocking::Blocking;
+use crate::deadlines::Deadlines;
 use crate::epoll::Epoll;
 use crate::sources::Sources;
 use crate::uring::Uring;
@@ -31,6 +32,7 @@ use crate::{Interest, Ready, Token, Wait, poll};
 #[derive(Debug)]
 pub struct Reactor {
     sources: Sources,
+    deadlines: Deadlines,
     state: WaitState,
 }
 
@@ -58,7 +60,7 @@ impl Reactor {
             Wait::Spin => WaitState::Spin,
             Wait::IoUring => WaitState::IoUring(Box::new(Uring::new()?)),
         };
-        Ok(Self { sources: Sources::new(), state })
+        Ok(Self { sources: Sources::new(), deadlines: Deadlines::default(), state })
     }
 
     /// Returns the kind of wait.
@@ -81,6 +83,9 @@ impl Reactor {
     /// groups without waiting and, except for io_uring, without a system call. The groups take
     /// turns. Add the most important sources first.
     ///
+    /// A source with a deadline of its own ([`Source::deadline`]) ends the wait when that has
+    /// passed, and is reported as ready. So its owner needs no timer for it.
+    ///
     /// Under [`Wait::Block`] and [`Wait::Spin`] all sources are reported as ready for their
     /// interest, so that the caller tries them. [`Wait`] describes the precision of the deadline.
     /// Under [`Wait::Block`] the received data are already in the source. A loop that checks a flag
@@ -95,8 +100,31 @@ impl Reactor {
     pub fn wait(&mut self, now: Instant, deadline: Option<Instant>) -> io::Result<Ready> {
         match self.state {
             WaitState::Spin => Ok(self.sources.parts().1.next()),
-            _ => self.wait_in_kernel(now, deadline),
+            _ if self.deadlines.is_empty() => self.wait_in_kernel(now, deadline),
+            _ => self.wait_with_deadlines(now, deadline),
         }
+    }
+
+    /// Waits for the deadlines of sources too, and reports those that have passed.
+    #[inline(never)]
+    fn wait_with_deadlines(
+        &mut self,
+        now: Instant,
+        deadline: Option<Instant>,
+    ) -> io::Result<Ready> {
+        if let Some(ready) = self.sources.parts().1.take_pending() {
+            return Ok(ready);
+        }
+        let earliest = self.deadlines.earliest(&self.sources);
+        let until = [deadline, earliest].into_iter().flatten().min();
+        let ready = self.wait_in_kernel(now, until)?;
+        // Without a result the time has passed, or a signal was caught. Then a source may be
+        // reported too early, which costs one call.
+        let passed = if ready.is_empty() { until } else { Some(now) };
+        if earliest.is_none_or(|earliest| passed.is_none_or(|passed| earliest > passed)) {
+            return Ok(ready);
+        }
+        Ok(self.deadlines.add_passed(passed, ready, &mut self.sources))
     }
 
     /// Not inlined, so that a spinning wait is.
@@ -146,6 +174,9 @@ impl Reactor {
         match outcome {
             Ok(()) => {
                 self.record(token, source, interest);
+                if self.kind() != Wait::Spin {
+                    self.deadlines.add(token, source.deadline());
+                }
                 Ok(token)
             }
             Err(error) => {
@@ -192,6 +223,7 @@ impl Reactor {
     pub fn remove(&mut self, token: Token, source: &mut impl Source) -> io::Result<()> {
         let old = self.sources.interest(token);
         self.sources.release(token);
+        self.deadlines.remove(token);
         match &mut self.state {
             WaitState::Blocking(blocking) => {
                 let outcome = blocking.remove(token, source);

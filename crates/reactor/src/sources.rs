@@ -198,10 +198,16 @@ impl Groups {
     }
 
     /// Records that a source is ready, to be returned by [`Groups::take_pending`].
-    fn record(&mut self, token: Token, interest: Interest) {
+    pub(crate) fn record(&mut self, token: Token, interest: Interest) {
         let group = token.group();
         self.groups[usize::from(group)].found.insert(token, interest);
         self.pending |= 1 << group;
+    }
+
+    /// Adds a result of a system call to those that are not yet reported.
+    pub(crate) fn record_all(&mut self, ready: Ready) {
+        ready.readable().for_each(|token| self.record(token, Interest::READABLE));
+        ready.writable().for_each(|token| self.record(token, Interest::WRITABLE));
     }
 
     /// Returns the results of the next group that still have interest, if there are any.

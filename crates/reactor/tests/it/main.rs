@@ -1,6 +1,7 @@
 //! Integration tests of `hairpin-reactor`, on the loopback interface and, as root, on two hosts.
 #![allow(clippy::unwrap_used, reason = "all of this program is tests")]
 
+mod deadlines;
 mod equivalence;
 mod io_uring;
 mod many;

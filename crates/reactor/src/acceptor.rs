@@ -1,0 +1,113 @@
+//! A listening socket whose accept errors do not end the loop.
+
+use std::io;
+use std::net::SocketAddrV4;
+
+use hairpin_endpoint::{TcpListener, TcpOptions, TcpStream};
+use hairpin_time::{Duration, Instant};
+
+use crate::{Interest, Reactor, Ready, Token, Wait};
+
+/// The interval at which a spinning loop checks for rare events such as a new connection. Each
+/// check costs a system call.
+pub const CHECK_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The pause after a failed accept. The listener stays readable in that time, so it is removed from
+/// the reactor's wait.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A listening socket of a server that stays up: when the kernel cannot accept a connection, as
+/// without free descriptors (`EMFILE`, `ENFILE`) or memory, it pauses for 100 ms. Connections wait
+/// in the listen queue meanwhile, and those that exist are served.
+#[derive(Debug)]
+pub struct Acceptor {
+    listener: TcpListener,
+    token: Token,
+    options: TcpOptions,
+    next: Instant,
+    paused: bool,
+    failure: Option<io::Error>,
+}
+
+/// The result of [`Acceptor::accept`].
+#[derive(Debug)]
+pub enum Accepted {
+    /// A new connection.
+    Stream(TcpStream),
+    /// No connection is pending, or the next check is not due.
+    None,
+    /// The kernel returned an error: [`Acceptor::failure`]. The next attempt follows after 100 ms.
+    Failed,
+}
+
+impl Acceptor {
+    /// Registers the listener with the reactor. New connections get `options`.
+    ///
+    /// # Errors
+    /// The kernel's errors.
+    pub fn new(
+        mut listener: TcpListener,
+        options: TcpOptions,
+        now: Instant,
+        reactor: &mut Reactor,
+    ) -> io::Result<Self> {
+        let token = reactor.add(&mut listener, Interest::READABLE)?;
+        Ok(Self { listener, token, options, next: now, paused: false, failure: None })
+    }
+
+    /// Returns the address of the listener.
+    #[must_use]
+    pub fn address(&self) -> SocketAddrV4 {
+        self.listener.local_address()
+    }
+
+    /// Returns the end of the current pause, at which [`Acceptor::accept`] must be called.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.paused.then_some(self.next)
+    }
+
+    /// Returns the error of the last attempt, if it has failed.
+    #[must_use]
+    pub fn failure(&self) -> Option<&io::Error> {
+        self.failure.as_ref()
+    }
+
+    /// Accepts a connection if one may be pending.
+    ///
+    /// # Errors
+    /// Errors of the reactor.
+    pub fn accept(
+        &mut self,
+        now: Instant,
+        ready: Ready,
+        reactor: &mut Reactor,
+    ) -> io::Result<Accepted> {
+        if self.paused && now >= self.next {
+            self.paused = false;
+            reactor.set_interest(self.token, &self.listener, Interest::READABLE)?;
+        }
+        let is_early = reactor.kind() == Wait::Spin && now < self.next;
+        if self.paused || is_early || !ready.is_readable(self.token) {
+            return Ok(Accepted::None);
+        }
+        match self.listener.accept(self.options) {
+            // The next one may be pending too.
+            Ok(Some(stream)) => {
+                self.failure = None;
+                Ok(Accepted::Stream(stream))
+            }
+            Ok(None) => {
+                self.next = now + CHECK_INTERVAL;
+                Ok(Accepted::None)
+            }
+            Err(error) => {
+                self.failure = Some(error);
+                self.next = now + PAUSE;
+                self.paused = true;
+                reactor.set_interest(self.token, &self.listener, Interest::NONE)?;
+                Ok(Accepted::Failed)
+            }
+        }
+    }
+}
