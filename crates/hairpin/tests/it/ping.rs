@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
@@ -53,7 +53,11 @@ impl Pong {
     fn listen(args: &str) -> Self {
         let mut command = hairpin();
         command.arg("pong").args(args.split_whitespace()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        Self::of(command.spawn().unwrap())
+    }
+
+    /// Takes over a process whose standard output is piped.
+    fn of(mut child: Child) -> Self {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         out.read_line(&mut line).unwrap();
@@ -401,6 +405,78 @@ fn pong_survives_an_invalid_connection() {
     assert_eq!(answer, b"");
     let args = format!("{} --protocol tcp --wait epoll --samples 50 --rounds 1", pong.address);
     assert_complete(&measured(&args)[0], 50);
+}
+
+/// A connection to a TCP pong with messages of 14 bytes.
+fn pinger(address: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.write_all(b"ping\x0e\0\0\0").unwrap();
+    stream
+}
+
+/// Sends a message and reads its answer.
+fn assert_answered(stream: &mut TcpStream, number: u8) {
+    stream.write_all(&[number; 14]).unwrap();
+    let mut answer = [0; 14];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, [number; 14]);
+}
+
+#[test]
+fn pong_pauses_accepting_without_descriptors_and_resumes() {
+    let _turn = turn();
+    for wait in Wait::ALL.into_iter().filter(|wait| wait.probe().is_ok()) {
+        let mut command = Command::new("sh");
+        let limited = "ulimit -n 40; exec \"$0\" \"$@\"";
+        command.args(["-c", limited, hairpin().get_program().to_str().unwrap(), "pong"]);
+        command.args(["--protocol", "tcp", "--listen", "127.0.0.1:0", "--wait", wait.name()]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        let pong = Pong::of(child);
+        let mut first = pinger(&pong.address);
+        assert_answered(&mut first, 1);
+        // More than the pong has descriptors; the kernel completes their handshakes.
+        let mut others: Vec<_> = (0..60).map(|_| pinger(&pong.address)).collect();
+        let mut line = String::new();
+        errors.read_line(&mut line).unwrap();
+        let expected = "pong: cannot accept connections: Too many open files";
+        assert!(line.starts_with(expected), "{wait}: {line}");
+        assert_answered(&mut first, 2);
+        assert_answered(&mut others[0], 3);
+        // The last one waits until the others are closed.
+        let mut last = others.pop().unwrap();
+        drop(others);
+        assert_answered(&mut last, 4);
+        assert_answered(&mut first, 5);
+        assert_eq!(pong.end(), "5 answered, 0 answers refused\n", "{wait}");
+        let mut rest = String::new();
+        errors.read_to_string(&mut rest).unwrap();
+        assert!(rest.lines().count() == 1 && rest.contains(" failed_accepts"), "{wait}: {rest}");
+    }
+}
+
+#[test]
+fn pong_answers_no_answer() {
+    let _turn = turn();
+    let pong = Pong::listen("--listen 127.0.0.1:0 --protocol udp");
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    for length in [1, 2, 8, 11, 12, 14, 1_000] {
+        let mut ping = vec![0; length];
+        let marked = length.min(12) - 1;
+        ping[marked] = 0x80;
+        // An answer, an empty message, and a ping: only the ping is answered.
+        socket.send_to(&ping, &pong.address).unwrap();
+        socket.send_to(&[], &pong.address).unwrap();
+        ping[marked] = 0;
+        socket.send_to(&ping, &pong.address).unwrap();
+        let mut answer = [0; 2_000];
+        assert_eq!(socket.recv(&mut answer).unwrap(), length);
+        ping[marked] = 0x80;
+        assert_eq!(answer[..length], ping);
+    }
+    assert_eq!(pong.end(), "7 answered, 0 answers refused\n");
 }
 
 #[test]

@@ -8,7 +8,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::support::{Process, assert_done, assert_status, hairpin, rows, signal, turn};
-use hairpin_reactor::Wait;
+use hairpin_endpoint::rds::{Message, RdsOptions, RdsSocket, RdsTransport};
+use hairpin_reactor::{Interest, Reactor, Wait};
 use serde_json::Value;
 
 fn text(bytes: &[u8]) -> String {
@@ -117,11 +118,43 @@ fn pong_answers_several_pings_and_publishes_counters() {
     }
     let stat = hairpin().args(["stat", &pong.child.id().to_string()]).output().unwrap();
     let counters = text(&stat.stdout);
-    for name in ["rds.messages_received", "rds.packets_sent", "rds.dropped_checksum"] {
+    for name in [
+        "rds.messages_received",
+        "rds.packets_sent",
+        "rds.dropped_checksum",
+        "rds.icmp_ignored",
+        "rds.error_unreachable",
+        "pong.ignored",
+    ] {
         assert!(counters.contains(name), "{name}: {counters}");
     }
     // With 200 messages of warm-up each.
     assert_eq!(pong.end(), "600 answered, 0 answers refused\n");
+}
+
+#[test]
+fn pong_answers_no_answer_over_reliable_datagrams() {
+    let _turn = turn();
+    let pong = Listener::start("pong --protocol rds --listen 127.0.0.1:0");
+    let clock = hairpin_host::Clock::from_kernel();
+    let mut socket = RdsSocket::new(clock.instant(), RdsOptions::default());
+    socket.bind(clock.instant(), &RdsTransport::Kernel, "127.0.0.1:0".parse().unwrap()).unwrap();
+    let to = pong.address.parse().unwrap();
+    let mut reactor = Reactor::new(Wait::Poll).unwrap();
+    reactor.add(&mut socket, Interest::READABLE).unwrap();
+    for byte in [0x80, 0] {
+        socket.send(clock.instant(), to, 12, |message| message.fill(byte)).unwrap();
+    }
+    let mut answers = Vec::new();
+    while answers.is_empty() || !socket.is_acknowledged() {
+        reactor.wait(clock.instant(), None).unwrap();
+        let receive = |message: Message<'_>| answers.push(message.bytes.to_vec());
+        socket.receive(clock.instant(), 8, receive).unwrap();
+    }
+    let mut expected = vec![0; 12];
+    expected[11] = 0x80;
+    assert_eq!(answers, [expected]);
+    assert_eq!(pong.end(), "1 answered, 0 answers refused\n");
 }
 
 #[test]

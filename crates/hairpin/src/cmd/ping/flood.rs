@@ -108,7 +108,7 @@ impl<'a, L: PingTransport> Flood<'a, L> {
                 self.lines[index].transmit(size, |bytes| message::write(bytes, sequence, run));
             match outcome {
                 Ok(()) => self.sequence += 1,
-                Err(error) if super::pinger::is_lost(&error) => return Ok(count),
+                Err(error) if super::pinger::is_lost::<L>(&error) => return Ok(count),
                 Err(error) => return Err(super::pinger::nobody(error)),
             }
         }

@@ -122,6 +122,13 @@ impl Multicast {
     }
 }
 
+impl Multicast {
+    /// Returns the address that datagrams come from.
+    pub(crate) fn source_address(&self) -> SocketAddrV4 {
+        self.sender.local_address()
+    }
+}
+
 impl PingTransport for Multicast {
     const IS_STREAM: bool = false;
 

@@ -123,7 +123,7 @@ impl<'a, L: PingTransport> Pinger<'a, L> {
             }
             // A datagram that does not fit into the send buffer is lost, as it may be later on the
             // path.
-            Err(error) if is_lost(&error) => return Ok(()),
+            Err(error) if is_lost::<L>(&error) => return Ok(()),
             Err(error) => return Err(nobody(error)),
         }
         if L::IS_STREAM && !line.flush()? {
@@ -259,11 +259,17 @@ impl<L: PingTransport, P: Fn(u64)> Task for Round<'_, '_, L, P> {
     }
 }
 
-/// Returns `true` if the send buffer is full.
-pub(super) fn is_lost(error: &io::Error) -> bool {
+/// Returns `true` if the send buffer is full, or if a datagram has no path now, such as while a cable
+/// is out.
+pub(super) fn is_lost<L: PingTransport>(error: &io::Error) -> bool {
+    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable, WouldBlock};
     /// std has no error kind for "No buffer space available".
     const ENOBUFS: i32 = 105;
-    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(ENOBUFS)
+    match error.kind() {
+        WouldBlock => true,
+        HostUnreachable | NetworkDown | NetworkUnreachable => !L::IS_STREAM,
+        _ => error.raw_os_error() == Some(ENOBUFS),
+    }
 }
 
 /// Explains a refused datagram, which the next call on the socket reports.

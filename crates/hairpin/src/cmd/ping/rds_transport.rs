@@ -9,8 +9,8 @@ use hairpin_endpoint::rds::{
     Event, ProtocolError, RdsError, RdsOptions, RdsSocket, RdsTransport as Carrier,
 };
 use hairpin_endpoint::{
-    Blocker, Meta, Receive, Received, Source, Timestamp, Timestamping, Transmit, Transmitted,
-    Transport,
+    Blocker, Meta, Receive, Received, Source, SourceDeadline, Timestamp, Timestamping, Transmit,
+    Transmitted, Transport,
 };
 use hairpin_host::Clock;
 use hairpin_mapped::CounterWriter;
@@ -26,7 +26,8 @@ const BATCH: usize = 64;
 /// is short for a timeout. A reading takes longer than a check for packets.
 const POLLS: u32 = 16;
 
-/// A socket that sends to one peer, with the clock of its timeouts.
+/// A socket that sends to one peer, with the clock of its timeouts. Its reactor ends each wait when
+/// a timeout is due, and `receive` processes it.
 #[derive(Debug)]
 pub(crate) struct RdsTransport {
     socket: RdsSocket,
@@ -34,7 +35,6 @@ pub(crate) struct RdsTransport {
     peer: SocketAddr,
     /// The time of the last reading of the clock.
     now: Instant,
-    next_timeout: Instant,
     is_spinning: bool,
     /// The calls since then.
     polls: u32,
@@ -54,7 +54,7 @@ impl RdsTransport {
         socket.bind(now, carrier, local.into())?;
         let peer = local.into();
         let (is_spinning, polls) = (false, 0);
-        Ok(Self { socket, clock, peer, now, next_timeout: now, is_spinning, polls })
+        Ok(Self { socket, clock, peer, now, is_spinning, polls })
     }
 
     /// Returns the bound address.
@@ -89,23 +89,19 @@ impl RdsTransport {
         }
     }
 
-    /// Reads the clock if it is time, and processes timeouts.
+    /// Reads the clock if it is time.
     #[inline]
-    fn advance(&mut self) -> io::Result<()> {
+    fn advance(&mut self) {
         self.polls += 1;
         if self.is_spinning && self.polls < POLLS {
-            return Ok(());
+            return;
         }
         self.polls = 0;
         self.now = self.clock.instant();
-        let now = self.now;
-        if now >= self.next_timeout {
-            self.socket.handle_timeout(now)?;
-            // Checked once more after a millisecond, in case a message was sent meanwhile.
-            let latest = now + Duration::from_millis(1);
-            self.next_timeout = self.socket.poll_timeout(now).map_or(latest, |at| at.min(latest));
+        // The clock of the reactor's loop is recalibrated too, and both must agree.
+        if !self.is_spinning {
+            self.clock.recalibrate_if_due(self.now);
         }
-        Ok(())
     }
 }
 
@@ -150,15 +146,17 @@ fn v4(address: SocketAddr) -> SocketAddrV4 {
 impl Receive for RdsTransport {
     #[inline]
     fn receive(&mut self, budget: usize, mut on: impl FnMut(Meta, &[u8])) -> io::Result<Received> {
-        self.advance()?;
+        self.advance();
         let received = self.socket.receive(self.now, budget, |message| {
             on(Meta { source: v4(message.source), timestamp: Timestamp::None }, message.bytes);
         })?;
         // A received message must be answered first: an error would drop it.
-        if received.count == 0
-            && let Some(Event::Undeliverable(_)) = self.socket.poll_event()
+        while received.count == 0
+            && let Some(event) = self.socket.poll_event()
         {
-            return Err(io::ErrorKind::ConnectionRefused.into());
+            if let Event::Undeliverable(_) = event {
+                return Err(io::ErrorKind::ConnectionRefused.into());
+            }
         }
         Ok(received)
     }
@@ -184,13 +182,14 @@ impl PingTransport for RdsTransport {
 
     /// Processes acknowledgments; returns `true` if the peer has acknowledged everything.
     fn flush(&mut self) -> io::Result<bool> {
-        self.advance()?;
+        self.advance();
         self.socket.process(self.now, BATCH)?;
         Ok(self.socket.is_acknowledged())
     }
 
     fn write_counters(&self, part: &str, writer: &mut CounterWriter<'_>) {
-        writer.counters(part, self.socket.counters().iter());
+        let carrier = self.socket.carrier_counters();
+        writer.counters(part, self.socket.counters().iter().chain(carrier.iter()));
     }
 }
 
@@ -203,6 +202,10 @@ impl AsFd for RdsTransport {
 impl Source for RdsTransport {
     fn set_blocking(&mut self, timeout: Option<Duration>) -> io::Result<Option<Blocker>> {
         self.socket.set_blocking(timeout)
+    }
+
+    fn deadline(&mut self) -> Option<SourceDeadline> {
+        self.socket.deadline()
     }
 
     fn set_spinning(&mut self, is_spinning: bool) {

@@ -185,5 +185,6 @@ fn finish<S: Responder>(
     server.run(stop_requested, flooded).map_err(|error| anyhow!("{place}: {error}"))?;
     let flood = server.state.is_flood.then(|| server.state.tally.take());
     let counts = server.state.counts;
+    counts.print_unusual(&place)?;
     Ok(PongOutcome { answered: counts.answered, refused: counts.refused, flood })
 }

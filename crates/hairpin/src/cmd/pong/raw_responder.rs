@@ -7,6 +7,7 @@ use hairpin_wire::MacAddress;
 
 use super::server::{PongState, Responder};
 use super::udp_responder::FLOOD_BATCH;
+use crate::cmd::ping::message;
 use crate::cmd::ping::raw_frame::{self, RawFrame};
 use crate::harness::raw_port::RawPort;
 
@@ -30,12 +31,20 @@ impl RawResponder {
     fn answer(&mut self, state: &mut PongState) -> io::Result<()> {
         let RawPort { frames, own, .. } = &mut self.port;
         let Some(mut packet) = frames.receive()? else { return Ok(()) };
-        if ping(frames.bytes(&packet), *own).is_none() {
+        let bytes = frames.bytes_mut(&mut packet);
+        let Some(message) = ping(bytes, *own) else {
+            frames.release(packet);
+            return Ok(());
+        };
+        let length = message.len();
+        if message::is_answer(message) {
+            state.ignore(source_of(bytes));
             frames.release(packet);
             return Ok(());
         }
         state.before_answer();
-        raw_frame::turn_round(frames.bytes_mut(&mut packet), *own);
+        message::mark_answer(&mut bytes[raw_frame::HEADER..][..length]);
+        raw_frame::turn_round(bytes, *own);
         let outcome = frames.transmit(packet)?.map_err(|packet| {
             frames.release(packet);
             io::ErrorKind::WouldBlock.into()
@@ -63,8 +72,13 @@ impl RawResponder {
     }
 }
 
-/// Returns the message of a frame to this host or to all hosts. Frames of another pong are neither;
-/// otherwise two pongs would answer each other without end.
+/// Returns the text of the source of a frame.
+#[cold]
+fn source_of(frame: &[u8]) -> String {
+    raw_frame::parse(frame).map_or_else(String::new, |frame| frame.source.to_string())
+}
+
+/// Returns the message of a frame from another host to this host or to all hosts.
 #[inline]
 fn ping(frame: &[u8], own: MacAddress) -> Option<&[u8]> {
     let RawFrame { destination, source, message } = raw_frame::parse(frame)?;
@@ -78,7 +92,8 @@ impl Responder for RawResponder {
         if !ready.is_readable(self.token) {
             return Ok(());
         }
-        if state.is_flood { self.count(state) } else { self.answer(state) }
+        let outcome = if state.is_flood { self.count(state) } else { self.answer(state) };
+        state.tolerate(outcome)
     }
 }
 

@@ -1,8 +1,10 @@
 //! The run loop of a pong for every protocol.
 
-use std::io;
+use std::io::{self, Write};
+use std::net::SocketAddrV4;
 
 use anyhow::Result;
+use hairpin_endpoint::is_permanent;
 use hairpin_host::Clock;
 use hairpin_mapped::CounterWriter;
 use hairpin_reactor::{Reactor, Ready, Wait};
@@ -18,6 +20,9 @@ use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 const MAX_SLEEP: Duration = Duration::from_millis(100);
 /// The interval at which the pong checks whether a flood has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// The lowest source port of a ping. Services such as echo (7) and chargen (19) answer each
+/// datagram from lower ports, also an answer.
+const PORT_MIN: u16 = 1_024;
 /// The time without a message after which a flood is over.
 const SILENCE: Duration = Duration::from_millis(500);
 
@@ -55,6 +60,44 @@ pub(super) struct PongCounts {
     pub(super) answered: u64,
     /// Answers that the kernel did not send.
     pub(super) refused: u64,
+    /// Messages that are no pings, and are not answered.
+    pub(super) ignored: u64,
+    /// Errors of a socket that several pingers share.
+    pub(super) errors: u64,
+    /// Connections that could not be accepted at once.
+    pub(super) failed_accepts: u64,
+    /// Connections that were closed, because there are too many.
+    pub(super) refused_connections: u64,
+}
+
+impl PongCounts {
+    /// Prints one line with the counts that stay zero in normal operation, if one is not.
+    ///
+    /// # Errors
+    /// Those of standard error.
+    pub(super) fn print_unusual(&self, place: &impl std::fmt::Display) -> io::Result<()> {
+        let unusual = self.iter().skip(2).filter(|(_, count)| *count > 0);
+        let listed: Vec<_> = unusual.map(|(name, count)| format!("{count} {name}")).collect();
+        match listed.is_empty() {
+            true => Ok(()),
+            false => writeln!(io::stderr(), "pong: {place}: {}", listed.join(", ")),
+        }
+    }
+
+    /// Returns every count with its name.
+    fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+        let Self { answered, refused, ignored, errors, failed_accepts, refused_connections } =
+            *self;
+        [
+            ("answered", answered),
+            ("refused", refused),
+            ("ignored", ignored),
+            ("errors", errors),
+            ("failed_accepts", failed_accepts),
+            ("refused_connections", refused_connections),
+        ]
+        .into_iter()
+    }
 }
 
 impl PongState {
@@ -82,6 +125,52 @@ impl PongState {
         let run = run.map_or(0, |run| u32::from_le_bytes(*run));
         if let Some(sequence) = message::read(message, self.tally.expected(), run) {
             self.tally.number(sequence);
+        }
+    }
+
+    /// Returns `true` if a message is a ping: not the answer of another pong, and not from this
+    /// pong's address `own` or the port of a service. Two of these would answer each other without
+    /// end.
+    #[inline]
+    pub(super) fn is_ping(
+        &mut self,
+        source: SocketAddrV4,
+        own: SocketAddrV4,
+        message: &[u8],
+    ) -> bool {
+        let is_ping = !message::is_answer(message) && source.port() >= PORT_MIN && source != own;
+        if !is_ping {
+            self.ignore(format_args!("{source}"));
+        }
+        is_ping
+    }
+
+    /// Counts a message that is not answered, and reports the first one.
+    #[cold]
+    pub(super) fn ignore(&mut self, source: impl std::fmt::Display) {
+        self.counts.ignored += 1;
+        if self.counts.ignored == 1 {
+            let reason = "an answer of a pong, or from a port of a service";
+            let line = format!("pong: no ping from {source}: {reason}; others are counted");
+            let _ = writeln!(io::stderr(), "{line}");
+        }
+    }
+
+    /// Counts an error of a socket that several pingers share: it concerns one of them, or the
+    /// network, and ends nothing.
+    ///
+    /// # Errors
+    /// A permanent error.
+    #[inline]
+    pub(super) fn tolerate(&mut self, outcome: io::Result<()>) -> io::Result<()> {
+        match outcome {
+            // A pinger has exited.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+            Err(error) if !is_permanent(&error) => {
+                self.counts.errors += 1;
+                Ok(())
+            }
+            outcome => outcome,
         }
     }
 
@@ -191,12 +280,8 @@ impl<S: Responder, F: FnMut(FloodReceived)> Task for Serving<'_, S, F> {
 
     fn write_counters(&self, writer: &mut CounterWriter<'_>) {
         let state = &self.server.state;
-        let PongCounts { answered, refused } = state.counts;
-        let counted = state.tally.messages();
-        writer.counters(
-            "pong",
-            [("answered", answered), ("refused", refused), ("counted", counted)].into_iter(),
-        );
+        let counted = ("counted", state.tally.messages());
+        writer.counters("pong", state.counts.iter().chain([counted]));
         self.server.responder.write_counters(writer);
     }
 }

@@ -1,10 +1,9 @@
 //! Answers pings over TCP.
 
-use std::io;
+use std::io::{self, Write};
 
 use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, TcpStream};
-use hairpin_host::Clock;
-use hairpin_reactor::{CAPACITY, Interest, Reactor, Ready, Token, Wait};
+use hairpin_reactor::{Accepted, Acceptor, CAPACITY, Interest, Reactor, Ready, Token};
 use hairpin_time::{Duration, Instant};
 
 use super::server::{PongState, Responder};
@@ -12,15 +11,16 @@ use crate::cmd::ping::{GREETING, GREETING_LENGTH};
 
 /// The longest message; a longer one in a greeting is invalid.
 const MESSAGE_MAX: usize = 1 << 20;
-/// The interval at which a spinning loop checks for new connections: each check is a system call.
-const CHECK_INTERVAL: Duration = Duration::from_millis(1);
+/// The shortest time between two reports of connections that cannot be accepted.
+const REPORT_INTERVAL: Duration = Duration::from_secs(60);
+/// The most connections: one source is the listener.
+const CONNECTIONS: usize = CAPACITY - 1;
 
 /// A listener and its connections.
 pub(super) struct TcpResponder {
-    listener: TcpListener,
-    token: Token,
-    /// The time of the next check of a spinning loop.
-    next_check: Instant,
+    acceptor: Acceptor,
+    /// The time at which a failed attempt to accept a connection was last reported.
+    reported_at: Option<Instant>,
     pingers: Vec<Pinger>,
 }
 
@@ -49,44 +49,69 @@ impl TcpResponder {
     ///
     /// # Errors
     /// Those of the kernel.
-    pub(super) fn new(mut listener: TcpListener, reactor: &mut Reactor) -> io::Result<Self> {
-        let token = reactor.add(&mut listener, Interest::READABLE)?;
-        let (next_check, pingers) = (Instant::ZERO, Vec::with_capacity(CAPACITY));
-        Ok(Self { listener, token, next_check, pingers })
+    pub(super) fn new(listener: TcpListener, reactor: &mut Reactor) -> io::Result<Self> {
+        let acceptor = Acceptor::new(listener, TcpOptions::default(), Instant::ZERO, reactor)?;
+        Ok(Self { acceptor, reported_at: None, pingers: Vec::with_capacity(CAPACITY) })
     }
 
-    /// Returns `true` unless a spinning loop has checked for connections just before.
+    /// Accepts the connections that wait. Those that exist are served also while none can be
+    /// accepted.
     #[inline]
-    fn is_check_due(&mut self, reactor: &Reactor, clock: &Clock) -> bool {
-        if reactor.kind() != Wait::Spin {
-            return true;
+    fn accept(
+        &mut self,
+        ready: Ready,
+        reactor: &mut Reactor,
+        state: &mut PongState,
+    ) -> io::Result<()> {
+        loop {
+            match self.acceptor.accept(state.clock.instant(), ready, reactor)? {
+                Accepted::Stream(stream) => self.add(stream, reactor, state),
+                Accepted::None => return Ok(()),
+                Accepted::Failed => {
+                    self.report_failure(state);
+                    return Ok(());
+                }
+            }
         }
-        let now = clock.instant();
-        let is_due = now >= self.next_check;
-        if is_due {
-            self.next_check = now + CHECK_INTERVAL;
-        }
-        is_due
     }
 
+    /// Serves a connection. Dropping the stream closes a surplus one.
     #[cold]
-    fn accept(&mut self, reactor: &mut Reactor) -> io::Result<()> {
-        while let Some(mut stream) = self.listener.accept(TcpOptions::default())? {
-            // One source is the listener. Surplus connections are closed.
-            if self.pingers.len() + 1 >= CAPACITY {
-                continue;
-            }
-            let token = reactor.add(&mut stream, Interest::READABLE)?;
-            self.pingers.push(Pinger {
+    fn add(&mut self, mut stream: TcpStream, reactor: &mut Reactor, state: &mut PongState) {
+        let added = match self.pingers.len() < CONNECTIONS {
+            true => reactor.add(&mut stream, Interest::READABLE),
+            false => Err(io::Error::other(format!("there are {CONNECTIONS} already"))),
+        };
+        match added {
+            Ok(token) => self.pingers.push(Pinger {
                 stream,
                 token,
                 length: None,
                 bytes: Vec::with_capacity(4 << 10),
                 answered: 0,
                 is_full: false,
-            });
+            }),
+            Err(error) => {
+                state.counts.refused_connections += 1;
+                if state.counts.refused_connections == 1 {
+                    let line = format!("pong: cannot serve a connection: {error}");
+                    let _ = writeln!(io::stderr(), "{line}; others are counted");
+                }
+            }
         }
-        Ok(())
+    }
+
+    /// Counts a failed attempt to accept, and reports one per minute.
+    #[cold]
+    fn report_failure(&mut self, state: &mut PongState) {
+        state.counts.failed_accepts += 1;
+        let now = state.clock.instant();
+        let is_due = self.reported_at.is_none_or(|at| now.saturating_since(at) >= REPORT_INTERVAL);
+        if let Some(error) = self.acceptor.failure().filter(|_| is_due) {
+            self.reported_at = Some(now);
+            let line = format!("pong: cannot accept connections: {error}");
+            let _ = writeln!(io::stderr(), "{line}; those that wait are tried every 100 ms");
+        }
     }
 }
 
@@ -108,10 +133,7 @@ impl Responder for TcpResponder {
                 index += 1;
             }
         }
-        if ready.is_readable(self.token) && self.is_check_due(reactor, &state.clock) {
-            self.accept(reactor)?;
-        }
-        Ok(())
+        self.accept(ready, reactor, state)
     }
 }
 

@@ -8,15 +8,18 @@ use hairpin_mapped::CounterWriter;
 use hairpin_reactor::{Interest, Reactor, Ready, Token};
 
 use super::server::{PongState, Responder};
-use crate::cmd::ping::Multicast;
 use crate::cmd::ping::ping_transport::PingTransport;
 use crate::cmd::ping::rds_transport::RdsTransport;
+use crate::cmd::ping::{Multicast, message};
 
 /// The number of flood datagrams received at once.
 pub(super) const FLOOD_BATCH: usize = 32;
 
 /// A socket that datagrams can be answered from.
 pub(super) trait Reply: Receive + Source {
+    /// Returns the address that answers come from.
+    fn own_address(&self) -> SocketAddrV4;
+
     /// Sends a datagram back to its source.
     ///
     /// # Errors
@@ -28,6 +31,10 @@ pub(super) trait Reply: Receive + Source {
 }
 
 impl Reply for UdpSocket {
+    fn own_address(&self) -> SocketAddrV4 {
+        self.local_address()
+    }
+
     #[inline]
     fn reply(&mut self, to: SocketAddrV4, bytes: &[u8]) -> io::Result<()> {
         self.transmit_to(to, bytes.len(), |buffer| buffer.copy_from_slice(bytes))
@@ -35,6 +42,10 @@ impl Reply for UdpSocket {
 }
 
 impl Reply for RdsTransport {
+    fn own_address(&self) -> SocketAddrV4 {
+        self.local_address()
+    }
+
     #[inline]
     fn reply(&mut self, to: SocketAddrV4, bytes: &[u8]) -> io::Result<()> {
         self.send(to.into(), bytes.len(), |buffer| buffer.copy_from_slice(bytes))
@@ -47,6 +58,10 @@ impl Reply for RdsTransport {
 
 /// Sends to the group of the answers, whatever the source.
 impl Reply for Multicast {
+    fn own_address(&self) -> SocketAddrV4 {
+        self.source_address()
+    }
+
     #[inline]
     fn reply(&mut self, _to: SocketAddrV4, bytes: &[u8]) -> io::Result<()> {
         self.transmit(bytes.len(), |buffer| buffer.copy_from_slice(bytes))
@@ -57,6 +72,7 @@ impl Reply for Multicast {
 pub(super) struct UdpResponder<R> {
     socket: R,
     token: Token,
+    own: SocketAddrV4,
     /// The copy of the datagram being answered: the socket cannot send while it lends the datagram.
     bytes: Box<[u8]>,
 }
@@ -68,20 +84,24 @@ impl<R: Reply> UdpResponder<R> {
     /// Those of the kernel.
     pub(super) fn new(mut socket: R, length: usize, reactor: &mut Reactor) -> io::Result<Self> {
         let token = reactor.add(&mut socket, Interest::READABLE)?;
-        Ok(Self { socket, token, bytes: vec![0; length].into_boxed_slice() })
+        let (own, bytes) = (socket.own_address(), vec![0; length].into_boxed_slice());
+        Ok(Self { socket, token, own, bytes })
     }
 
     #[inline]
     fn answer(&mut self, state: &mut PongState) -> io::Result<()> {
-        let Self { socket, bytes, .. } = self;
+        let Self { socket, bytes, own, .. } = self;
         let mut arrived = None;
         socket.receive(1, |meta, datagram| {
             let length = datagram.len().min(bytes.len());
             bytes[..length].copy_from_slice(&datagram[..length]);
             arrived = Some((meta.source, length));
         })?;
-        if let Some((source, length)) = arrived {
+        if let Some((source, length)) = arrived
+            && state.is_ping(source, *own, &bytes[..length])
+        {
             state.before_answer();
+            message::mark_answer(&mut bytes[..length]);
             let outcome = socket.reply(source, &bytes[..length]);
             state.answered(&outcome);
         }
@@ -105,11 +125,7 @@ impl<R: Reply> Responder for UdpResponder<R> {
             return Ok(());
         }
         let outcome = if state.is_flood { self.count(state) } else { self.answer(state) };
-        match outcome {
-            // The pinger has exited; the others are still served.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
-            outcome => outcome,
-        }
+        state.tolerate(outcome)
     }
 
     fn write_counters(&self, writer: &mut CounterWriter<'_>) {

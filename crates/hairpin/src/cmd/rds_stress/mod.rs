@@ -147,15 +147,16 @@ impl<'a> Side<'a> {
             TcpListener::bind(listen).with_context(|| format!("cannot listen at {listen}"))?;
         listener.set_nonblocking(true)?;
         let place = listener.local_addr()?;
+        let mut connections = Connections { listener, failed: false };
         writeln!(io::stdout(), "rds-stress listens at {place}")?;
         while !signals.stop_requested() {
-            let Some(control) = accepted(&listener)? else {
+            let Some(control) = connections.accept() else {
                 std::thread::sleep(POLL_INTERVAL);
                 continue;
             };
             let peer = control.peer();
             writeln!(io::stdout(), "session with {peer}")?;
-            if let Err(error) = self.serve(control, &listener, place, signals)
+            if let Err(error) = self.serve(control, &mut connections, place, signals)
                 && !signals.stop_requested()
             {
                 writeln!(io::stderr(), "hairpin: {error:#}")?;
@@ -168,7 +169,7 @@ impl<'a> Side<'a> {
     fn serve(
         &self,
         mut control: Control,
-        listener: &TcpListener,
+        connections: &mut Connections,
         place: SocketAddr,
         signals: &Signals,
     ) -> Result<()> {
@@ -194,7 +195,7 @@ impl<'a> Side<'a> {
         };
         let wait = self.arguments.wait;
         let session = Session::start(sockets, &peers, parameters, wait, &self.title(place))?;
-        self.follow(session, &mut control, listener, signals)
+        self.follow(session, &mut control, connections, signals)
     }
 
     /// Runs the session until the connecting side ends it.
@@ -202,13 +203,13 @@ impl<'a> Side<'a> {
         &self,
         mut session: Session,
         control: &mut Control,
-        listener: &TcpListener,
+        connections: &mut Connections,
         signals: &Signals,
     ) -> Result<()> {
         let mut drain_until = None;
         while !signals.stop_requested() {
             self.poll(&mut session)?;
-            if let Some(mut other) = accepted(listener)? {
+            if let Some(mut other) = connections.accept() {
                 let reason = format!("busy with {}", control.peer());
                 let _ = other.send(&Answer::Refused { reason });
             }
@@ -237,12 +238,35 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Accepts a connection if one is waiting.
-fn accepted(listener: &TcpListener) -> Result<Option<Control>> {
-    match listener.accept() {
-        Ok((stream, _)) => Control::new(stream).map(Some),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-        Err(error) => Err(error).context("cannot accept a connection"),
+/// Connections of connecting sides.
+struct Connections {
+    listener: TcpListener,
+    /// `true` if the last attempt has failed, which was reported.
+    failed: bool,
+}
+
+impl Connections {
+    /// Accepts a connection if one is waiting. A failure, such as too many open files, is reported
+    /// once; the connection waits until an attempt succeeds.
+    fn accept(&mut self) -> Option<Control> {
+        let accepted = match self.listener.accept() {
+            Ok((stream, _)) => Control::new(stream),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
+            Err(error) => Err(error.into()),
+        };
+        match accepted {
+            Ok(control) => {
+                self.failed = false;
+                Some(control)
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut self.failed, true) {
+                    let line = format!("cannot accept a connection: {error:#}");
+                    let _ = writeln!(io::stderr(), "hairpin: {line}");
+                }
+                None
+            }
+        }
     }
 }
 

@@ -213,12 +213,9 @@ impl run_loop::Task for StressTask {
         self.send()?;
         while self.socket.poll_event().is_some() {}
         let now = self.clock.instant();
-        let due = self.socket.poll_timeout(now);
-        if due.is_some_and(|due| due <= now) {
-            self.socket.handle_timeout(now)?;
-        } else if is_drained {
-            let latest = now + MAX_SLEEP;
-            self.reactor.wait(now, Some(due.map_or(latest, |due| due.min(latest))))?;
+        if is_drained {
+            // The wait ends when a timeout of the socket is due, and the next receive processes it.
+            self.reactor.wait(now, Some(now + MAX_SLEEP))?;
         }
         Ok(Turn { now, activity: Activity::Busy })
     }
@@ -242,7 +239,8 @@ impl run_loop::Task for StressTask {
         writer.counter("stress", "requests_sent", Unit::Count, self.next_request);
         writer.counter("stress", "requests_received", Unit::Count, self.next_from_peer);
         writer.counter("stress", "acks_received", Unit::Count, self.next_ack);
-        writer.counters("rds", self.socket.counters().iter());
+        let carrier = self.socket.carrier_counters();
+        writer.counters("rds", self.socket.counters().iter().chain(carrier.iter()));
     }
 }
 
