@@ -13,6 +13,9 @@
 mod client;
 #[path = "../../crates/cme-codecs/tests/it/copy/mod.rs"]
 mod copy;
+#[path = "../../crates/endpoint/src/kernel/extended_error.rs"]
+#[allow(dead_code, reason = "the endpoint's own")]
+mod error_queue;
 #[path = "../../crates/xdp/tests/it/filter/frames.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "tests use more of it")]
 mod filter_frames;
@@ -99,6 +102,7 @@ pub mod feed_config;
 pub mod feed_frames;
 pub mod gateway_bytes;
 pub mod gateway_frames;
+pub mod icmp_errors;
 pub mod ilink3_session_bytes;
 pub mod ilink3_session_frames;
 pub mod journal;
@@ -182,6 +186,7 @@ targets! {
     xdp_filter_entries
     rds_packet
     rds_socket
+    icmp_errors
     tcp_segments
     tcp_operations
     keeper_record
