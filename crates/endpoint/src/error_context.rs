@@ -22,19 +22,62 @@ impl<T> Context<T> for io::Result<T> {
 /// |---|---|
 /// | `EBADF`, `ENOTSOCK`, `EFAULT` | a defect of the program: the descriptor is not open |
 /// | `ENODEV` | the interface of a kernel-bypass socket was removed |
-/// | [`Unsupported`](io::ErrorKind::Unsupported) | a strict stack has fallen back to the kernel, or an option does not exist |
+/// | [`Unsupported`](io::ErrorKind::Unsupported) without a number of the kernel | a strict stack has fallen back to the kernel |
 ///
 /// All others concern one datagram or the state of the network: `ECONNREFUSED`, `EHOSTUNREACH`,
 /// `ENETUNREACH`, `ENETDOWN`, `EMSGSIZE`, `ENOBUFS`, `EPERM` and the like. An owner counts them and
 /// continues, since any host can provoke some of them with a forged packet.
 #[must_use]
 pub fn is_permanent(error: &io::Error) -> bool {
-    let fatal = [libc::EBADF, libc::ENOTSOCK, libc::EFAULT, libc::ENODEV];
-    error.raw_os_error().is_some_and(|code| fatal.contains(&code))
-        || error.kind() == io::ErrorKind::Unsupported
+    match error.raw_os_error() {
+        Some(code) => [libc::EBADF, libc::ENOTSOCK, libc::EFAULT, libc::ENODEV].contains(&code),
+        // The kernel's EOPNOTSUPP is of this kind too: an ICMP error about a source route.
+        None => error.kind() == io::ErrorKind::Unsupported,
+    }
 }
 
 /// Returns `true` if a call found no data, or was interrupted before it found any.
 pub(crate) fn is_idle(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The errors that Linux returns for ICMP and ICMPv6 errors (net/ipv4/icmp.c,
+    /// `icmp_err_convert`; net/ipv6/icmp.c, `tab_unreach`), and those of a host's own network.
+    #[test]
+    fn no_error_of_the_network_is_permanent() {
+        for code in [
+            libc::ENETUNREACH,
+            libc::EHOSTUNREACH,
+            libc::ENOPROTOOPT,
+            libc::ECONNREFUSED,
+            libc::EMSGSIZE,
+            libc::EOPNOTSUPP,
+            libc::EHOSTDOWN,
+            libc::ENONET,
+            libc::EACCES,
+            libc::EPROTO,
+            libc::ENETDOWN,
+            libc::ENOBUFS,
+            libc::ENOMEM,
+            libc::EPERM,
+            libc::EINVAL,
+            libc::EAGAIN,
+            libc::EINTR,
+        ] {
+            assert!(!is_permanent(&io::Error::from_raw_os_error(code)), "error {code}");
+        }
+        assert!(!is_permanent(&io::ErrorKind::InvalidInput.into()));
+    }
+
+    #[test]
+    fn lost_descriptor_interface_or_bypass_is_permanent() {
+        for code in [libc::EBADF, libc::ENOTSOCK, libc::EFAULT, libc::ENODEV] {
+            assert!(is_permanent(&io::Error::from_raw_os_error(code)), "error {code}");
+        }
+        assert!(is_permanent(&io::Error::new(io::ErrorKind::Unsupported, "strict")));
+    }
 }

@@ -3,8 +3,7 @@
 //! The forger sees no traffic. It knows the addresses and ports of both sockets.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
 use hairpin_endpoint::rds::{RdsOptions, RdsSocket};
@@ -130,7 +129,7 @@ fn forge(hosts: [&Host; 2], is_over: &AtomicBool) {
 fn run(kind: Kind) {
     let testbed = Testbed::builder().build().unwrap();
     let [a, b] = testbed.hosts();
-    let (is_live, is_over) = (&Barrier::new(3), &AtomicBool::new(false));
+    let (live, is_over) = (&AtomicU32::new(0), &AtomicBool::new(false));
     let both: Vec<_> = thread::scope(|scope| {
         let ends = [(a, b), (b, a)].map(|(host, peer)| {
             scope.spawn(move || {
@@ -142,8 +141,7 @@ fn run(kind: Kind) {
                     // Both sockets must exist before the first message.
                     thread::sleep(std::time::Duration::from_millis(500));
                     let mut hashes = vec![exchange(&mut socket, peer, 100)];
-                    // Both sides run the same number of rounds.
-                    is_live.wait();
+                    live.fetch_add(1, Ordering::Relaxed);
                     for _ in 0..ROUNDS {
                         hashes.push(exchange(&mut socket, peer, scaled(MESSAGES) / ROUNDS));
                     }
@@ -153,13 +151,15 @@ fn run(kind: Kind) {
             })
         });
         let forger = scope.spawn(|| {
-            is_live.wait();
+            while live.load(Ordering::Relaxed) < 2 && !is_over.load(Ordering::Relaxed) {
+                thread::sleep(std::time::Duration::from_millis(1));
+            }
             forge([a, b], is_over);
         });
-        let results = ends.into_iter().map(|end| end.join().unwrap()).collect();
+        let results: Vec<_> = ends.into_iter().map(thread::ScopedJoinHandle::join).collect();
         is_over.store(true, Ordering::Relaxed);
         forger.join().unwrap();
-        results
+        results.into_iter().map(Result::unwrap).collect()
     });
     let [(hashes_a, counters_a, errors_a), (hashes_b, counters_b, errors_b)] = &both[..] else {
         unreachable!()
