@@ -1,7 +1,6 @@
 //! The run loop of a pong for every protocol.
 
 use std::io::{self, Write};
-use std::net::SocketAddrV4;
 
 use anyhow::Result;
 use hairpin_endpoint::is_permanent;
@@ -20,9 +19,6 @@ use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
 const MAX_SLEEP: Duration = Duration::from_millis(100);
 /// The interval at which the pong checks whether a flood has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// The lowest source port of a ping. Services such as echo (7) and chargen (19) answer each
-/// datagram from lower ports, also an answer.
-const PORT_MIN: u16 = 1_024;
 /// The time without a message after which a flood is over.
 const SILENCE: Duration = Duration::from_millis(500);
 
@@ -126,23 +122,6 @@ impl PongState {
         if let Some(sequence) = message::read(message, self.tally.expected(), run) {
             self.tally.number(sequence);
         }
-    }
-
-    /// Returns `true` if a message is a ping: not the answer of another pong, and not from this
-    /// pong's address `own` or the port of a service. Two of these would answer each other without
-    /// end.
-    #[inline]
-    pub(super) fn is_ping(
-        &mut self,
-        source: SocketAddrV4,
-        own: SocketAddrV4,
-        message: &[u8],
-    ) -> bool {
-        let is_ping = !message::is_answer(message) && source.port() >= PORT_MIN && source != own;
-        if !is_ping {
-            self.ignore(format_args!("{source}"));
-        }
-        is_ping
     }
 
     /// Counts a message that is not answered, and reports the first one.

@@ -17,6 +17,10 @@ pub(super) const FLOOD_BATCH: usize = 32;
 
 /// A socket that datagrams can be answered from.
 pub(super) trait Reply: Receive + Source {
+    /// The lowest source port of a ping. Services such as echo (7) and chargen (19) answer each
+    /// datagram from lower ports, also an answer.
+    const PORT_MIN: u16 = 1_024;
+
     /// Returns the address that answers come from.
     fn own_address(&self) -> SocketAddrV4;
 
@@ -42,6 +46,9 @@ impl Reply for UdpSocket {
 }
 
 impl Reply for RdsTransport {
+    /// No services have RDS ports. Over raw Ethernet a ping has the first free one.
+    const PORT_MIN: u16 = 0;
+
     fn own_address(&self) -> SocketAddrV4 {
         self.local_address()
     }
@@ -97,14 +104,16 @@ impl<R: Reply> UdpResponder<R> {
             bytes[..length].copy_from_slice(&datagram[..length]);
             arrived = Some((meta.source, length));
         })?;
-        if let Some((source, length)) = arrived
-            && state.is_ping(source, *own, &bytes[..length])
-        {
-            state.before_answer();
-            message::mark_answer(&mut bytes[..length]);
-            let outcome = socket.reply(source, &bytes[..length]);
-            state.answered(&outcome);
+        let Some((source, length)) = arrived else { return Ok(()) };
+        let bytes = &mut bytes[..length];
+        if !is_ping::<R>(source, *own, bytes) {
+            state.ignore(source);
+            return Ok(());
         }
+        state.before_answer();
+        message::mark_answer(bytes);
+        let outcome = socket.reply(source, bytes);
+        state.answered(&outcome);
         Ok(())
     }
 
@@ -116,6 +125,13 @@ impl<R: Reply> UdpResponder<R> {
         }
         Ok(())
     }
+}
+
+/// Returns `true` if a message is a ping: not the answer of another pong, and not from this pong's
+/// address `own` or the port of a service. Two of these would answer each other without end.
+#[inline]
+fn is_ping<R: Reply>(source: SocketAddrV4, own: SocketAddrV4, message: &[u8]) -> bool {
+    !message::is_answer(message) && source.port() >= R::PORT_MIN && source != own
 }
 
 impl<R: Reply> Responder for UdpResponder<R> {
@@ -130,5 +146,28 @@ impl<R: Reply> Responder for UdpResponder<R> {
 
     fn write_counters(&self, writer: &mut CounterWriter<'_>) {
         self.socket.write_counters(writer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pings_are_not_from_this_pong_or_a_service() {
+        let address = |ip: [u8; 4], port| SocketAddrV4::new(ip.into(), port);
+        let (own, other) = (address([10, 0, 0, 1], 9_200), [10, 0, 0, 2]);
+        let ping = [0; 14];
+        assert!(is_ping::<UdpSocket>(address(other, 9_200), own, &ping));
+        assert!(is_ping::<UdpSocket>(address(other, 1_024), own, &ping));
+        assert!(!is_ping::<UdpSocket>(own, own, &ping));
+        for port in [0, 7, 19, 53, 1_023] {
+            assert!(!is_ping::<UdpSocket>(address(other, port), own, &ping), "{port}");
+            assert!(is_ping::<RdsTransport>(address(other, port), own, &ping), "{port}");
+        }
+        let mut answer = ping;
+        message::mark_answer(&mut answer);
+        assert!(!is_ping::<UdpSocket>(address(other, 40_000), own, &answer));
+        assert!(!is_ping::<RdsTransport>(address(other, 40_000), own, &answer));
     }
 }
