@@ -43,8 +43,8 @@ pub trait Source: AsFd {
         Ok(None)
     }
 
-    /// Returns the deadline of a source that has work at certain times even if nothing arrives, such
-    /// as retransmissions. A reactor that waits calls this when the source is added. When the
+    /// Returns the deadline of a source that has work at certain times even if nothing arrives,
+    /// such as retransmissions. A reactor that waits calls this when the source is added. When the
     /// deadline has passed, the reactor reports the source as ready, so that its owner receives
     /// from it, and the source does its work in that call.
     ///

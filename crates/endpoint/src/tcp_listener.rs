@@ -61,8 +61,8 @@ impl TcpListener {
     ///
     /// # Errors
     /// The kernel's errors: no more descriptors or memory. The connection waits, and the listener
-    /// stays readable, so that a caller pauses before the next attempt. `Unsupported` if the stack is strict and
-    /// the connection cannot bypass the kernel; the connection is closed.
+    /// stays readable, so that a caller pauses before the next attempt. `Unsupported` if the stack
+    /// is strict and the connection cannot bypass the kernel; the connection is closed.
     pub fn accept(&mut self, options: TcpOptions) -> io::Result<Option<TcpStream>> {
         match self.socket.accept() {
             Ok((socket, peer)) => {

@@ -21,7 +21,7 @@ fn mark_at(length: usize) -> Option<usize> {
 }
 
 /// Returns `true` if a pong must not answer a message: an answer of a pong, or an empty message,
-/// which cannot be told from one.
+/// which has no mark.
 #[inline]
 pub(crate) fn is_answer(message: &[u8]) -> bool {
     mark_at(message.len()).is_none_or(|at| message[at] & ANSWER != 0)

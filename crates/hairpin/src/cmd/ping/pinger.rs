@@ -259,8 +259,8 @@ impl<L: PingTransport, P: Fn(u64)> Task for Round<'_, '_, L, P> {
     }
 }
 
-/// Returns `true` if the send buffer is full, or if a datagram has no path now, such as while a cable
-/// is out.
+/// Returns `true` if the send buffer is full, or if a datagram has no path now, such as while a
+/// cable is out.
 pub(super) fn is_lost<L: PingTransport>(error: &io::Error) -> bool {
     use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable, WouldBlock};
     /// std has no error kind for "No buffer space available".
