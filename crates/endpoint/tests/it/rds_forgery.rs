@@ -14,8 +14,8 @@ use crate::rds_hosts::{Kind, exchange, now};
 
 /// The messages of a test in CI, in each direction.
 const MESSAGES: u64 = 10_000;
-/// The rounds of these messages: half a second passes after each.
-const ROUNDS: u64 = 4;
+/// The forged packets to each host before these messages: every kind of them.
+const FORGED: u32 = 4 * ERRORS.len() as u32 * 3;
 const PORT: u16 = 4_000;
 /// The types and codes of ICMP errors (RFC 792) about a packet.
 const ERRORS: [(u8, u8); 12] = [
@@ -106,15 +106,14 @@ fn forged(number: u32, victim: Ipv4Addr, other: Ipv4Addr) -> Vec<u8> {
 }
 
 /// Sends forged packets to both hosts, about 1,000 per second, until `is_over`.
-fn forge(hosts: [&Host; 2], is_over: &AtomicBool) {
+fn forge(hosts: [&Host; 2], sent: &AtomicU32, is_over: &AtomicBool) {
     let raw = || {
         let protocol = Protocol::from(libc::IPPROTO_RAW);
         Socket::new(Domain::IPV4, Type::RAW, Some(protocol)).unwrap()
     };
     let [a, b] = hosts.map(|host| (host.address(), host.run(raw).unwrap()));
     for number in 0_u32.. {
-        // Every kind of packet is sent at least once.
-        if number > 4 * ERRORS.len() as u32 * 3 && is_over.load(Ordering::Relaxed) {
+        if is_over.load(Ordering::Relaxed) {
             return;
         }
         // From the host of the claimed sender, as a forger on the path would.
@@ -122,14 +121,30 @@ fn forge(hosts: [&Host; 2], is_over: &AtomicBool) {
             let to = SocketAddrV4::new(*victim, 0);
             let _ = socket.send_to(&forged(number, *victim, *other), &to.into());
         }
+        sent.fetch_add(1, Ordering::Relaxed);
         thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// Exchanges one message in each direction.
+fn establish(socket: &mut RdsSocket, peer: SocketAddr) {
+    socket.send(now(), peer, 1, |bytes| bytes.fill(0)).unwrap();
+    let mut received = false;
+    while !received || !socket.is_acknowledged() {
+        // The peer may be further, and its next messages wait.
+        match received {
+            true => _ = socket.process(now(), 32).unwrap(),
+            false => _ = socket.receive(now(), 1, |_| received = true).unwrap(),
+        }
+        thread::yield_now();
     }
 }
 
 fn run(kind: Kind) {
     let testbed = Testbed::builder().build().unwrap();
     let [a, b] = testbed.hosts();
-    let (live, is_over) = (&AtomicU32::new(0), &AtomicBool::new(false));
+    let counts = [const { AtomicU32::new(0) }; 3];
+    let ([bound, live, sent], is_over) = (&counts, &AtomicBool::new(false));
     let both: Vec<_> = thread::scope(|scope| {
         let ends = [(a, b), (b, a)].map(|(host, peer)| {
             scope.spawn(move || {
@@ -139,12 +154,18 @@ fn run(kind: Kind) {
                     let peer = SocketAddr::new(IpAddr::V4(peer.address()), PORT);
                     socket.bind(now(), &kind.transport(host), local).unwrap();
                     // Both sockets must exist before the first message.
-                    thread::sleep(std::time::Duration::from_millis(500));
-                    let mut hashes = vec![exchange(&mut socket, peer, 100)];
-                    live.fetch_add(1, Ordering::Relaxed);
-                    for _ in 0..ROUNDS {
-                        hashes.push(exchange(&mut socket, peer, scaled(MESSAGES) / ROUNDS));
+                    bound.fetch_add(1, Ordering::Relaxed);
+                    while bound.load(Ordering::Relaxed) < 2 && !is_over.load(Ordering::Relaxed) {
+                        thread::yield_now();
                     }
+                    establish(&mut socket, peer);
+                    live.fetch_add(1, Ordering::Relaxed);
+                    while sent.load(Ordering::Relaxed) < FORGED && !is_over.load(Ordering::Relaxed)
+                    {
+                        socket.process(now(), 32).unwrap();
+                        thread::yield_now();
+                    }
+                    let hashes = exchange(&mut socket, peer, scaled(MESSAGES));
                     (hashes, *socket.counters(), socket.carrier_counters())
                 };
                 host.run(run).unwrap()
@@ -154,7 +175,7 @@ fn run(kind: Kind) {
             while live.load(Ordering::Relaxed) < 2 && !is_over.load(Ordering::Relaxed) {
                 thread::sleep(std::time::Duration::from_millis(1));
             }
-            forge([a, b], is_over);
+            forge([a, b], sent, is_over);
         });
         let results: Vec<_> = ends.into_iter().map(thread::ScopedJoinHandle::join).collect();
         is_over.store(true, Ordering::Relaxed);
@@ -165,9 +186,7 @@ fn run(kind: Kind) {
         unreachable!()
     };
     println!("{counters_a:?} {errors_a:?}\n{counters_b:?} {errors_b:?}");
-    for (a, b) in hashes_a.iter().zip(hashes_b) {
-        assert_eq!((a[0], b[0]), (b[1], a[1]), "sent and received");
-    }
+    assert_eq!((hashes_a[0], hashes_b[0]), (hashes_b[1], hashes_a[1]), "sent and received");
     for counters in [counters_a, counters_b] {
         assert!(counters.icmp_ignored > 0 && counters.dropped_incarnation > 0, "{counters:?}");
         let accepted =
