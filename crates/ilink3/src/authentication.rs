@@ -38,7 +38,7 @@ pub struct SecretKey(Arc<dyn AsRef<[u8]> + Send + Sync>);
 const REDACTED: &str = "[secret key]";
 /// The minimum length of a text that resembles a secret key. CME's keys have 43 characters.
 const KEY_TEXT_MIN: usize = 40;
-/// The minimum number of changes between lower case, upper case and others in such a text. A key
+/// The minimum number of changes between lower case, upper case and digits in such a text. A key
 /// has about half as many as characters, a name of words a few.
 const CHANGES_MIN: usize = 8;
 
@@ -103,7 +103,8 @@ impl SecretKey {
     }
 
     fn sign(&self, fields: &[Field<'_>]) -> [u8; SIGNATURE_LENGTH] {
-        let mut mac = Hmac::<Sha256>::new_from_slice((*self.0).as_ref()).expect("HMAC takes keys of any size");
+        let mut mac = Hmac::<Sha256>::new_from_slice((*self.0).as_ref())
+            .expect("HMAC takes keys of any size");
         for (index, field) in fields.iter().enumerate() {
             if index > 0 {
                 mac.update(b"\n");
@@ -127,7 +128,11 @@ pub fn resembles_key(text: &str) -> bool {
         b'A'..=b'Z' => 1,
         _ => 2,
     };
-    let changes = text.windows(2).filter(|pair| class(&pair[0]) != class(&pair[1])).count();
+    // Not between the words of a name.
+    let is_change = |pair: &&[u8]| {
+        pair.iter().all(u8::is_ascii_alphanumeric) && class(&pair[0]) != class(&pair[1])
+    };
+    let changes = text.windows(2).filter(is_change).count();
     text.len() >= KEY_TEXT_MIN
         && text.iter().copied().all(is_base64url)
         && [u8::is_ascii_lowercase, u8::is_ascii_uppercase].iter().all(|it| text.iter().any(it))
@@ -307,7 +312,10 @@ mod tests {
         assert_eq!(bytes(&key), bytes(&SecretKey::from_base64url(KEY).unwrap()));
         assert_eq!(SecretKey::decode(b" ", &mut page), Err(SecretKeyError::Empty));
         assert_eq!(SecretKey::decode(b"+/+/", &mut page), Err(SecretKeyError::Encoding));
-        assert_eq!(SecretKey::decode(KEY.as_bytes(), &mut page[..31]).err(), Some(SecretKeyError::Encoding));
+        assert_eq!(
+            SecretKey::decode(KEY.as_bytes(), &mut page[..31]).err(),
+            Some(SecretKeyError::Encoding)
+        );
         assert_eq!(SecretKey::from_memory([]).err(), Some(SecretKeyError::Empty));
     }
 

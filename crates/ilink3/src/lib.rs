@@ -147,8 +147,8 @@ mod version;
 mod warm_up;
 
 pub use authentication::{
-    redact_keys, resembles_key,
-    EstablishSubject, NegotiateSubject, SIGNATURE_LENGTH, SecretKey, SecretKeyError,
+    EstablishSubject, NegotiateSubject, SIGNATURE_LENGTH, SecretKey, SecretKeyError, redact_keys,
+    resembles_key,
 };
 pub use batch::Batched;
 pub use cancel_order::CancelOrder;

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -431,6 +433,11 @@ impl Journal {
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.roller.as_ref().is_some_and(|roller| roller.shared().has_failed())
+    }
+
+    /// Returns a flag that is set when the journal fails.
+    pub(crate) fn attention(&self) -> Arc<AtomicBool> {
+        self.roller.as_ref().map_or_else(Arc::default, |roller| roller.shared().attention())
     }
 
     /// Returns the first failed sync or lost segment, or otherwise the last failed creation of a

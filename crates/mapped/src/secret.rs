@@ -84,7 +84,9 @@ impl Secret {
         // Optional: each is a further protection.
         let _ = secret.page.advise(Advice::DontDump);
         // SAFETY: the page is private anonymous memory of this length; a child has zeros instead.
-        unsafe { libc::madvise(secret.page.as_mut_ptr().cast(), SECRET_MAX, libc::MADV_WIPEONFORK) };
+        unsafe {
+            libc::madvise(secret.page.as_mut_ptr().cast(), SECRET_MAX, libc::MADV_WIPEONFORK)
+        };
         let _ = secret.page.lock();
         let page = secret.page.first_chunk_mut().expect("the page has this size");
         secret.length = fill(page)?.min(SECRET_MAX);

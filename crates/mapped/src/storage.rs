@@ -2,6 +2,8 @@
 
 use std::io;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::journal::{Direction, Journal, JournalError, Record, SyncPolicy, Tag};
 
@@ -95,9 +97,16 @@ pub trait Storage {
 
     /// Returns the error by which committed records may be lost after a power loss: a failed sync,
     /// or a lost segment. It does not change anymore.
-    #[inline]
     fn sync_failure(&self) -> Option<io::Error> {
         None
+    }
+
+    /// Returns a flag that the storage sets, from any thread, once [`sync_failure`] returns an
+    /// error. The caller may set and clear the flag too, for purposes of its own.
+    ///
+    /// [`sync_failure`]: Self::sync_failure
+    fn attention(&self) -> Arc<AtomicBool> {
+        Arc::default()
     }
 
     /// Makes all records durable, as far as the storage's policy requires it. Nothing can be
@@ -179,9 +188,12 @@ impl Storage for Journal {
         Self::clear(self)
     }
 
-    #[inline]
     fn sync_failure(&self) -> Option<io::Error> {
         if self.has_failed() { self.failure() } else { None }
+    }
+
+    fn attention(&self) -> Arc<AtomicBool> {
+        Self::attention(self)
     }
 
     fn finish(&mut self) -> Result<(), JournalError> {

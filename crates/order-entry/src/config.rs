@@ -8,13 +8,14 @@ mod read;
 pub use read::secret_key_from;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::net::SocketAddrV4;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use hairpin_ilink3::{ConnectorSettings, SecretKeyError, SettingsError};
+use hairpin_ilink3::{ConnectorSettings, SecretKeyError, SettingsError, redact_keys};
 use hairpin_mapped::{Journal, JournalError, JournalSettings, SecretError};
 use thiserror::Error;
 use zeroize::Zeroizing;
@@ -52,11 +53,11 @@ pub struct JournalLocation {
 
 /// An error in a configuration file. No message contains the secret key, nor a value of the file
 /// that may be one in the wrong place.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// A file cannot be read.
-    #[error("cannot read {}: {error}", path.display())]
+    #[error("cannot read {}: {error}", shown(path))]
     File {
         /// The file's path.
         path: PathBuf,
@@ -78,7 +79,7 @@ pub enum ConfigError {
         line: usize,
     },
     /// The file with the secret key cannot be used: other users can read it, for instance.
-    #[error("cannot use the key file {}: {error}", path.display())]
+    #[error("cannot use the key file {}: {error}", shown(path))]
     KeyFile {
         /// The file's path.
         path: PathBuf,
@@ -97,7 +98,7 @@ pub enum ConfigError {
     #[error("cannot read the secret key: environment variable {0} is not set")]
     NoVariable(String),
     /// CME's `MSGW_Config.xml` does not have a usable schema version for the market segment.
-    #[error("cannot use {}: {error}", path.display())]
+    #[error("cannot use {}: {error}", shown(path))]
     Msgw {
         /// The file's path.
         path: PathBuf,
@@ -107,6 +108,18 @@ pub enum ConfigError {
     /// CME would reject a setting of the logon.
     #[error("[logon]: {0}")]
     Logon(SettingsError),
+}
+
+/// The same as `Display`: the path of a file may be a secret key by mistake.
+impl fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Returns a path for a message.
+fn shown(path: &Path) -> String {
+    redact_keys(&path.to_string_lossy()).into_owned()
 }
 
 /// Options for reading a configuration file.

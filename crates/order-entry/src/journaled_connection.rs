@@ -259,11 +259,10 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
     #[inline]
     pub(crate) fn set_now(&mut self, now: Now) {
         self.tag.now = now;
-        self.check_journal();
     }
 
     /// Notices a failure of the journal.
-    #[inline]
+    #[cold]
     pub(crate) fn check_journal(&mut self) {
         if let (JournalFailure::None, Some(error)) =
             (self.journal_failure, self.journal.sync_failure())
@@ -272,18 +271,11 @@ impl<D: Connect, J: Storage> JournaledConnection<D, J> {
         }
     }
 
-    #[cold]
     fn on_journal_failure(&mut self, error: &io::Error) {
         self.counters.journal_failures += 1;
         let errno = error.raw_os_error().unwrap_or_default();
         self.journal_failure = JournalFailure::Pending { errno };
         self.update_fast_path();
-    }
-
-    /// Returns `true` if a failure of the journal was not yet reported.
-    #[inline]
-    pub(crate) fn has_new_journal_failure(&self) -> bool {
-        matches!(self.journal_failure, JournalFailure::Pending { .. })
     }
 
     /// Returns the error number of a failure of the journal, to report it.

@@ -183,7 +183,7 @@ pub use session_threads::{
     Mailbox, SessionThread, SessionThreads, ThreadError, ThreadSession, ThreadsError,
 };
 pub use settings::{
-    BATCH_BYTES_DEFAULT, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull,
-    WhenJournalFails, WhenThrottled,
+    BATCH_BYTES_DEFAULT, Settings, ThrottleSettings, WAITING_DEFAULT, WhenFull, WhenJournalFails,
+    WhenThrottled,
 };
 pub use time_zone::{NamedZone, ZoneError};

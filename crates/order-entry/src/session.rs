@@ -2,6 +2,8 @@
 
 use std::io;
 use std::net::SocketAddrV4;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hairpin_endpoint::{Receive, Stream};
 use hairpin_ilink3::{
@@ -40,6 +42,9 @@ pub struct Session<D: Connect = TcpConnect, J: Storage = Journal> {
     last_failure: Option<io::Error>,
     /// `true` if the journal holds messages whose callback has not returned.
     redelivery_pending: bool,
+    /// Set while a redelivery is pending, and by the journal when it fails. One flag, since it is
+    /// loaded in every iteration.
+    attention: Arc<AtomicBool>,
 }
 
 impl<J: Storage> Session<TcpConnect, J> {
@@ -66,6 +71,8 @@ impl<D: Connect, J: Storage> Session<D, J> {
     pub fn with_connect(settings: Settings, journal: J, connect: D) -> Result<Self, SettingsError> {
         let progress = journal_record::progress(&journal);
         let redelivery_pending = journal.unmarked().next().is_some();
+        let attention = journal.attention();
+        attention.fetch_or(redelivery_pending, Ordering::Relaxed);
         let link = JournaledConnection::new(journal, connect, &settings);
         let Settings { logon, conduct, gateway, throttle, .. } = settings;
         let mut protocol = hairpin_ilink3::Session::with_policy(logon, progress, conduct)?;
@@ -75,6 +82,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
             protocol,
             link,
             redelivery_pending,
+            attention,
             connecting: None,
             token: None,
             chunk: Vec::with_capacity(CHUNK_MAX),
@@ -100,11 +108,8 @@ impl<D: Connect, J: Storage> Session<D, J> {
         listener: &mut L,
     ) -> io::Result<()> {
         self.link.set_now(now);
-        if self.redelivery_pending {
-            self.redeliver(now, listener);
-        }
-        if self.link.has_new_journal_failure() {
-            self.report_journal_failure(now, listener);
+        if self.attention.load(Ordering::Relaxed) {
+            self.handle_attention(now, listener);
         }
         if let Some((token, _)) = self.token {
             if ready.is_writable(token) {
@@ -125,8 +130,7 @@ impl<D: Connect, J: Storage> Session<D, J> {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         let interest_changed = self.token.is_some_and(|(_, interest)| interest != self.interest());
-        let is_due = self.redelivery_pending
-            || self.link.has_new_journal_failure()
+        let is_due = self.attention.load(Ordering::Relaxed)
             || (self.protocol.has_pending() && !self.link.is_waiting())
             || interest_changed;
         if is_due {
@@ -306,8 +310,20 @@ impl<D: Connect, J: Storage> Session<D, J> {
         self.link.journal_request(frame, &self.protocol.progress());
     }
 
+    /// Redelivers messages, and reports a failure of the journal.
+    #[cold]
+    fn handle_attention<L: Listener>(&mut self, now: Now, listener: &mut L) {
+        // Cleared first: a failure after the check below sets the flag again.
+        self.attention.swap(false, Ordering::AcqRel);
+        if self.redelivery_pending {
+            self.redeliver(now, listener);
+        }
+        self.report_journal_failure(now, listener);
+    }
+
     #[cold]
     fn report_journal_failure<L: Listener>(&mut self, now: Now, listener: &mut L) {
+        self.link.check_journal();
         if let Some(errno) = self.link.take_journal_failure() {
             let mut sender = self.protocol.sender(now, &mut self.link);
             listener.on_warning(&mut sender, &Warning::JournalFailed { errno });
@@ -429,7 +445,6 @@ impl<D: Connect, J: Storage> Session<D, J> {
         loop {
             self.link.transmit(&mut self.protocol, now);
             if let Some(error) = self.link.write_error.take() {
-                self.link.check_journal();
                 self.report_journal_failure(now, listener);
                 self.record_failure(error);
                 self.disconnect(now, reactor, listener)?;

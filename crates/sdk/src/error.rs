@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hairpin_feed_handler::{self as feed, FeedError};
 use hairpin_order_entry::{self as order_entry, ClOrdId, SecurityId};
@@ -19,7 +19,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// A configuration file cannot be read.
-    #[error("cannot read {}: {error}", path.display())]
+    #[error("cannot read {}: {error}", shown(path))]
     File {
         /// The file.
         path: PathBuf,
@@ -27,7 +27,7 @@ pub enum Error {
         error: io::Error,
     },
     /// A market data configuration is invalid, or does not have the channel.
-    #[error("cannot use {}: {error}", path.display())]
+    #[error("cannot use {}: {error}", shown(path))]
     FeedConfig {
         /// The file.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum Error {
         error: feed::config::ConfigError,
     },
     /// An order entry configuration is invalid.
-    #[error("cannot use {}: {error}", path.display())]
+    #[error("cannot use {}: {error}", shown(path))]
     OrderConfig {
         /// The file.
         path: PathBuf,
@@ -46,7 +46,7 @@ pub enum Error {
     #[error(
         "cannot use {}: no [journal]: give its `folder`, or `in_memory = true` to lose orders at \
          a restart",
-        path.display()
+        shown(path)
     )]
     NoJournal {
         /// The file.
@@ -100,6 +100,11 @@ pub enum Error {
     /// An operating system call has failed.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+/// Returns a path for a message: it may be a secret key by mistake.
+fn shown(path: &Path) -> String {
+    order_entry::redact_keys(&path.to_string_lossy()).into_owned()
 }
 
 /// The same as `Display`, so that `main` prints the error in one readable line.

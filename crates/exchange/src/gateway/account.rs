@@ -196,7 +196,8 @@ impl Account {
     /// Returns `true` if `signature` is HMAC-SHA-256 of `parts` joined by line feeds. The
     /// comparison takes constant time.
     pub(super) fn is_signed(&self, parts: &[&[u8]], signature: &[u8]) -> bool {
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice((*self.credentials.secret).as_ref()) else {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice((*self.credentials.secret).as_ref())
+        else {
             return false;
         };
         for (index, part) in parts.iter().enumerate() {

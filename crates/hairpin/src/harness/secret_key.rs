@@ -101,10 +101,8 @@ pub(crate) fn pass_to(command: &mut Command) {
 
 fn read_file(path: &Path, insecure: bool) -> Result<Secret> {
     Secret::read_file(path, insecure).map_err(|error| match error {
-        SecretError::Io(_) => {
-            anyhow::Error::from(error)
-                .context(format!("cannot read the secret key in {}", path.display()))
-        }
+        SecretError::Io(_) => anyhow::Error::from(error)
+            .context(format!("cannot read the secret key in {}", path.display())),
         SecretError::Mode { .. } => {
             let path = path.display();
             anyhow::anyhow!("cannot use the key file {path}: {error} {path}")

@@ -13,8 +13,8 @@ use hairpin_measure::{Kind, Row, Setting};
 use serde::{Deserialize, Serialize};
 
 use crate::harness::args::FeedTransport;
-use crate::harness::secret_key::KeyArgs;
 use crate::harness::multicast_groups::MulticastGroups;
+use crate::harness::secret_key::KeyArgs;
 use crate::harness::transport::{self, Transport};
 
 /// The firm (39007) of every benchmark account.

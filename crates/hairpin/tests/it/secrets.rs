@@ -55,8 +55,11 @@ fn key_in_any_field_is_refused_and_never_printed_or_stored() {
     let good = settings(&format!("secret_env = \"{VARIABLE}\""));
     for (place, line) in good.lines().enumerate() {
         let Some((name, _)) = line.split_once(" = ") else { continue };
-        for wrong in [format!("{name} = \"{CANARY}\""), format!("{CANARY} = 1"), format!("{name} = \"{CANARY}")]
-        {
+        for wrong in [
+            format!("{name} = \"{CANARY}\""),
+            format!("{CANARY} = 1"),
+            format!("{name} = \"{CANARY}"),
+        ] {
             let text: Vec<_> = good.lines().enumerate().collect();
             let text = text.into_iter().map(|(at, it)| if at == place { &wrong } else { it });
             let file = folder.path().join("order.toml");
@@ -66,7 +69,8 @@ fn key_in_any_field_is_refused_and_never_printed_or_stored() {
             let printed = printed(&output);
             assert!(printed.contains("order.toml: line "), "{wrong}: {printed}");
             assert!(printed.lines().count() == 1 && !printed.contains("canary"), "{printed}");
-            let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+            let names =
+                fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
             assert_eq!(names.collect::<Vec<_>>(), ["order.toml"], "{wrong}: nothing is created");
         }
     }
@@ -138,9 +142,9 @@ fn dumped_memory(process: u32) -> Vec<u8> {
     let mut dumped = Vec::new();
     for line in maps.lines() {
         let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let bounds = first.split_once('-').map(|(start, end)| {
-            (u64::from_str_radix(start, 16), u64::from_str_radix(end, 16))
-        });
+        let bounds = first
+            .split_once('-')
+            .map(|(start, end)| (u64::from_str_radix(start, 16), u64::from_str_radix(end, 16)));
         if let Some((Ok(start), Ok(end))) = bounds {
             range = rest.starts_with('r').then_some((start, end));
         }
@@ -223,7 +227,8 @@ fn audit_trail_is_readable_by_its_owner_only_and_follows_no_link() {
 fn failed_disk_ends_an_order_run_with_status_1() {
     let folder = tempfile::tempdir().unwrap();
     let venue = Venue::open();
-    for sync in ["sync = \"none\"", "sync = \"interval\"\nsync_interval_ms = 10", "sync = \"each\""] {
+    for sync in ["sync = \"none\"", "sync = \"interval\"\nsync_interval_ms = 10", "sync = \"each\""]
+    {
         let folder = tempfile::tempdir_in(folder.path()).unwrap();
         LoopDisk::run(folder.path(), 160 << 20, |disk| {
             let file = folder.path().join("order.toml");

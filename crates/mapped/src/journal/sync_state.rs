@@ -1,8 +1,8 @@
 //! The state shared by the writer and the sync worker.
 
 use std::io;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Mostly atomics, stored by one thread and loaded by the other. Locks are used only for waiting.
@@ -17,6 +17,8 @@ pub(super) struct SyncState {
     prepare_error: AtomicI32,
     /// The errno of the first failed sync; 0 if none has failed.
     sync_error: AtomicI32,
+    /// Set with `sync_error`; the writer's to clear.
+    attention: Arc<AtomicBool>,
     /// The position up to which everything is on disk.
     durable: AtomicU64,
     /// The number of the first segment that must be kept.
@@ -132,7 +134,15 @@ impl SyncState {
     /// Stores the first failure only. The kernel may have discarded what it could not write, so a
     /// later successful sync proves nothing.
     pub(super) fn set_sync_error(&self, errno: i32) {
-        let _ = self.sync_error.compare_exchange(0, errno, Ordering::AcqRel, Ordering::Acquire);
+        let stored =
+            self.sync_error.compare_exchange(0, errno, Ordering::AcqRel, Ordering::Acquire);
+        if stored.is_ok() {
+            self.attention.store(true, Ordering::Release);
+        }
+    }
+
+    pub(super) fn attention(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.attention)
     }
 
     pub(super) fn sync_error(&self) -> Option<io::Error> {

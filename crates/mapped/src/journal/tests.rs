@@ -982,8 +982,7 @@ fn write_to_truncated_segment_does_not_end_the_process() {
 /// Runs `starts` with two threads that start at once, each time in a new directory.
 #[test]
 fn one_of_two_starts_wins_and_loses_nothing() {
-    let scale = std::env::var("HAIRPIN_TEST_SCALE").ok().and_then(|scale| scale.parse().ok());
-    for round in 0..100 * scale.unwrap_or(1_u32) {
+    for round in 0..hairpin_testbed::scaled(100) as u32 {
         let (_parent, directory) = in_directory();
         let barrier = std::sync::Barrier::new(2);
         let start = || {

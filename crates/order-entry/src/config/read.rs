@@ -446,7 +446,11 @@ impl Logon {
         operator: Operator,
     ) -> Result<ilink3::Settings, ConfigError> {
         let secret_key = match (self.secret_file, self.secret_env) {
-            (Some(file), None) => key_in_file(&file, self.insecure_key_file || source.options.insecure_key_file, source)?,
+            (Some(file), None) => key_in_file(
+                &file,
+                self.insecure_key_file || source.options.insecure_key_file,
+                source,
+            )?,
             (None, Some(variable)) => key_in_variable(variable, source)?,
             _ => {
                 let message = "give either `secret_file` or `secret_env` for the secret key";
@@ -479,11 +483,7 @@ fn start_of_day(date: &toml::value::Datetime) -> Option<Utc> {
     time.try_into().ok().map(Utc::from_nanos)
 }
 
-fn key_in_file(
-    file: &Path,
-    insecure: bool,
-    source: &Source<'_>,
-) -> Result<SecretKey, ConfigError> {
+fn key_in_file(file: &Path, insecure: bool, source: &Source<'_>) -> Result<SecretKey, ConfigError> {
     let path = source.folder.join(file);
     let text = Secret::read_file(&path, insecure).map_err(|error| match error {
         SecretError::Io(error) => source.file_error("secret_file", &path, error),

@@ -9,6 +9,7 @@ const REFUSED: Result<Sent, SendError> = Err(SendError::Sink(OutboundError::Jour
 #[test]
 fn failed_journal_refuses_messages_and_is_reported_once() {
     let (mut harness, _folder) = SessionHarness::with_failed_journal(mock_exchange::settings(1));
+    harness.poll();
     let written = harness.connector.written().len();
     for _ in 0..3 {
         assert_eq!(harness.send(), REFUSED);

@@ -217,7 +217,8 @@ impl ExchangeArgs {
         let key = secret_key::read(&self.key)?;
         let secret = match &self.key.secret_key_file {
             Some(file) => {
-                let insecure = if self.key.insecure_key_file { "\ninsecure_key_file = true" } else { "" };
+                let insecure =
+                    if self.key.insecure_key_file { "\ninsecure_key_file = true" } else { "" };
                 format!("secret_file = {}{insecure}", quoted(&file.canonicalize()?))
             }
             None if key.is_test_key => {

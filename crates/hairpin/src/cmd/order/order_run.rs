@@ -12,7 +12,7 @@ use hairpin_host::Clock;
 use hairpin_mapped::Direction;
 use hairpin_order_entry::{
     CancelOrder, ClOrdId, MESSAGE_RECORD, MassCancel, MassStatus, NewOrder, Operator,
-    OrderStatusRequest, Outgoing, ReplaceOrder, Sent, State,
+    OrderStatusRequest, Outgoing, ReplaceOrder, Sent, State, redact_keys,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
@@ -250,10 +250,13 @@ impl OrderRun {
 
     /// Reports an error. A person at the prompt may continue; otherwise the session is terminated.
     fn fail(&mut self, now: Now, error: anyhow::Error) {
+        let message = format!("hairpin: {error:#}");
+        // A line may have been pasted by mistake, and be a key.
+        let message = redact_keys(&message);
         if self.input.is_edited() {
-            self.console.line(&format!("hairpin: {error:#}"));
+            self.console.line(&message);
         } else if self.input.is_typed() {
-            let _ = writeln!(io::stderr(), "hairpin: {error:#}");
+            let _ = writeln!(io::stderr(), "{message}");
         } else {
             self.failure = Some(error);
             self.leave(now);

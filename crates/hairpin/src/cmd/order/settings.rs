@@ -1,13 +1,14 @@
 //! The contents of `order.toml`, and the location of the journal.
 
+use std::borrow::Cow;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use hairpin_endpoint::Transport;
 use hairpin_mapped::{Journal, JournalError, JournalSettings};
 use hairpin_order_entry::{
     Config, ConfigError, JournalLocation, Price9, ReadOptions, Session, TcpConnect,
-    WhenJournalFails,
+    WhenJournalFails, redact_keys,
 };
 
 use super::active_session::ActiveSession;
@@ -57,6 +58,9 @@ impl OrderSettings {
             }
         };
         if let Some(folder) = folder {
+            if matches!(redact_keys(&folder.to_string_lossy()), Cow::Owned(_)) {
+                bail!("cannot use --journal: it looks like a secret key");
+            }
             let settings = config.journal.map_or_else(JournalSettings::default, |it| it.settings);
             config.journal = Some(JournalLocation { folder: folder.clone(), settings });
         }

@@ -13,8 +13,7 @@ use hairpin_feed_handler::{Addresses, FeedHandler, Settings as ChannelSettings};
 use hairpin_host::{Clock, interface_address, interface_drops};
 use hairpin_mapped::{CounterWriter, Journal};
 use hairpin_order_entry::{
-    KEEP_ALIVE_DEFAULT, Logon, Operator, Session, Settings as SessionSettings,
-    TcpConnect, WhenFull,
+    KEEP_ALIVE_DEFAULT, Logon, Operator, Session, Settings as SessionSettings, TcpConnect, WhenFull,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::Instant;
@@ -23,11 +22,11 @@ use hairpin_xdp::ReceiveStamps;
 pub(crate) use args::TraderArgs;
 
 use crate::harness::datapath::{BufferSize, OpenTransport};
+use crate::harness::output;
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
+use crate::harness::secret_key::{self, KeyArgs};
 use crate::harness::signals::Signals;
 use crate::harness::t2t_setup::{self, Account, TraderSetup};
-use crate::harness::output;
-use crate::harness::secret_key::{self, KeyArgs};
 use crate::trader::{Trader, TraderCounts};
 
 /// The largest number of orders that may wait for a blocked connection: those of a second's stall

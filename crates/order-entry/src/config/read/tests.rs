@@ -147,7 +147,11 @@ fn reports_unknown_key_with_its_line() {
 #[test]
 fn reports_invalid_value_with_its_line() {
     for (from, to, expected) in [
-        ("\"America/Chicago\"", "\"Chicago\"", "cannot use time zone: use a name like America/Chicago"),
+        (
+            "\"America/Chicago\"",
+            "\"Chicago\"",
+            "cannot use time zone: use a name like America/Chicago",
+        ),
         ("\"Sun 15:00\"", "\"Sunday 15:00\"", "not a time of the week"),
         ("\"Fri 16:00\"", "\"Fri 25:00\"", "not a time of the week"),
         ("\"TRADER\"", "\"A sender longer than allowed\"", "cannot use SenderID: it must"),
@@ -331,7 +335,8 @@ fn key_in_the_wrong_field_is_refused_and_not_printed() {
         ];
         for wrong in wrong {
             let lines = sample().lines().enumerate();
-            let text: Vec<_> = lines.map(|(at, it)| if at == place { &wrong } else { it }).collect();
+            let text: Vec<_> =
+                lines.map(|(at, it)| if at == place { &wrong } else { it }).collect();
             let error = from_toml_in(&text.join("\n"), folder.path()).unwrap_err();
             let printed = format!("{error} {error:?}");
             assert!(!printed.contains("canary"), "{wrong}: {printed}");
@@ -363,7 +368,8 @@ fn no_value_of_the_file_is_printed() {
             format!("{name}= \"{CANARY}, expected {CANARY}\""),
         ] {
             let lines = sample().lines().enumerate();
-            let text: Vec<_> = lines.map(|(at, it)| if at == place { &wrong } else { it }).collect();
+            let text: Vec<_> =
+                lines.map(|(at, it)| if at == place { &wrong } else { it }).collect();
             let text = text.join("\n");
             for outcome in [
                 from_toml_in(&text, folder.path()).map(drop),
