@@ -1,5 +1,7 @@
 //! What the programs of the guide must do, in every language.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::thread::sleep;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! The error messages of `hairpin` for invalid arguments and a faulty environment: one line, and an
 //! exit status.
 
+use std::os::unix::fs::PermissionsExt;
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
@@ -219,6 +220,8 @@ fn invalid_secret_key_is_rejected_and_not_printed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     std::fs::write(&path, "secret!but?not#base64").unwrap();
+    // A key file that other users can read is refused.
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
     let stderr = line(&["t2t", "--quick", "--secret-key-file", path.to_str().unwrap()], 1);
     assert!(!stderr.contains("secret!but"), "{stderr}");
     let missing = folder.path().join("missing");
