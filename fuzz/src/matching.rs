@@ -1,7 +1,7 @@
 //! Commands to the matching engine, compared with a reference book that searches a list.
 //!
-//! Checks, for orders of every kind and time in force, minimum quantities, replacements with and
-//! without mitigation, cancels, ends of sessions and closings:
+//! Checks, for orders of every kind and time in force, minimum and display quantities, replacements
+//! with and without mitigation, cancels, ends of sessions and closings:
 //!
 //! - Both trade the same contracts between the same orders at the same prices.
 //! - Both have the same queues and reject the same commands.
@@ -30,13 +30,19 @@ pub fn run(bytes: &[u8]) {
         let [kind, side, flags, price, quantity, minimum] = [(); 6].map(|()| script.byte());
         both.events.clear();
         let quantity = u32::from(quantity % 32);
+        let minimum = u32::from(minimum).saturating_sub(192).min(quantity);
+        let display = match flags >> 5 {
+            0 => 0,
+            part => (quantity * u32::from(part) / 8).max(minimum).max(1).min(quantity),
+        };
         let wish = OrderRequest {
             side: Side::BOTH[usize::from(side & 1)],
             kind: [OrderKind::Limit, OrderKind::Limit, OrderKind::Market, OrderKind::MarketLimit]
                 [usize::from(flags & 3)],
             price: 95 + i64::from(price % 12),
             quantity,
-            minimum: u32::from(minimum).saturating_sub(192).min(quantity),
+            minimum,
+            display,
             time: [TimeInForce::Day, TimeInForce::GoodTillCancel, TimeInForce::FillAndKill]
                 [usize::from(flags >> 2 & 3) % 3],
         };
@@ -98,6 +104,7 @@ impl Both {
             price: Decimal(wish.price * TICK),
             quantity: wish.quantity,
             minimum: wish.minimum,
+            display: wish.display,
             time_in_force: wish.time,
             owner: Owner(1),
             self_match: None,
@@ -129,6 +136,7 @@ impl Both {
             price: Decimal(wish.price * TICK),
             quantity: wish.quantity,
             minimum: wish.minimum,
+            display: wish.display,
             time_in_force: wish.time,
             mitigates,
             self_match: None,
@@ -141,6 +149,9 @@ impl Both {
         if resting.mitigates.is_some_and(|before| before != mitigates) {
             return assert_eq!(replaced, Err(Rejection::Mitigation));
         }
+        if (resting.display > 0) != (wish.display > 0) {
+            return assert_eq!(replaced, Err(Rejection::DisplayChange));
+        }
         if let Some(refusal) = self.refusal(wish) {
             return assert_eq!(replaced, Err(refusal));
         }
@@ -152,7 +163,8 @@ impl Both {
                 assert_eq!(self.outcome(order.remaining, &submitted), expected, "{wish:?}");
             }
             (Ok(Replaced::Cancelled(_)), Ok(None))
-            | (Err(Rejection::NoOppositePrice), Err("no price")) => {}
+            | (Err(Rejection::NoOppositePrice), Err("no price"))
+            | (Err(Rejection::Display), Err("display")) => {}
             both => panic!("{wish:?}: {both:?}"),
         }
     }
@@ -205,7 +217,7 @@ impl Both {
                 let of_level = &queue[place..place + level.orders as usize];
                 let is_of_level = |price| price == level.price.0 / TICK;
                 assert!(of_level.iter().all(|order| is_of_level(order.price)), "{level:?}");
-                assert_eq!(level.quantity, of_level.iter().map(|order| order.open).sum::<u32>());
+                assert_eq!(level.quantity, of_level.iter().map(|order| order.shown).sum::<u32>());
                 place += of_level.len();
             }
             assert_eq!(place, queue.len());
@@ -248,7 +260,21 @@ pub fn seeds() -> Vec<Seed> {
         [4, 2, 0, 5, 5, 0],
         [7, 0, 0, 0, 0, 0],
     ];
+    let icebergs = [
+        [0, 0, 0x40, 3, 20, 0],
+        [0, 0, 0x20, 3, 9, 0],
+        [0, 0, 0, 3, 2, 0],
+        [0, 1, 0, 3, 12, 0],
+        [3, 0, 0x60, 3, 16, 0],
+        [3, 2, 0x30, 3, 8, 0],
+        [0, 1, 8, 0, 31, 210],
+    ];
     let full: Vec<[u8; 6]> = (0..30).map(|n| [0, 0, 0, n % 9, 1, 0]).collect();
     let seed = |name: &str, steps: &[[u8; 6]]| (name.to_owned(), steps.concat());
-    vec![seed("trades", &trades), seed("replaces", &replaces), seed("full", &full)]
+    vec![
+        seed("trades", &trades),
+        seed("replaces", &replaces),
+        seed("icebergs", &icebergs),
+        seed("full", &full),
+    ]
 }

@@ -31,6 +31,10 @@ use feeds::Feeds;
 use replay_service::ReplayService;
 use tcp_line::TcpLine;
 
+/// The number of times that a change of the market is attempted. Each but the first follows after
+/// all queued packets were sent.
+const CHANGE_ATTEMPTS: u32 = 3;
+
 /// The most bytes read from a session in one receive call.
 const CHUNK_MAX: usize = 16 << 10;
 const _: () = assert!(CHUNK_MAX <= Gateway::CHUNK_MAX);
@@ -312,6 +316,31 @@ impl Exchange {
         }
     }
 
+    /// Changes the market and sends the resulting packets: an announcement, a reset or a new week.
+    /// `change` is called again after queued packets were sent, if it could not publish. Returns
+    /// `false` if it still cannot.
+    ///
+    /// # Errors
+    /// Errors of the network.
+    pub fn change_market(
+        &mut self,
+        now: Now,
+        listener: &mut impl Listener,
+        mut change: impl FnMut(&mut SimulatedMarket) -> Publication,
+    ) -> io::Result<bool> {
+        let mut publication = Publication::Deferred;
+        for _ in 0..CHANGE_ATTEMPTS {
+            self.send_events(now, listener)?;
+            publication = change(&mut self.market);
+            if publication != Publication::Deferred {
+                break;
+            }
+        }
+        self.send_events(now, listener)?;
+        self.gateway.handle_fills(now, &mut self.market, listener);
+        Ok(publication != Publication::Deferred)
+    }
+
     /// Fills a resting order completely: the background flow trades against all better orders of
     /// its side, then against the order. Returns `false` if there is no such order.
     ///
@@ -525,14 +554,31 @@ impl Exchange {
             (Designation::Backup, Some(backup)) => backup,
             _ => &mut self.acceptor,
         };
-        let stream = match acceptor.accept(now.monotonic, ready, reactor)? {
-            Accepted::Stream(stream) => stream,
-            Accepted::None => return Ok(()),
-            Accepted::Failed => {
-                self.counters.failed_accepts += 1;
-                return Ok(());
+        let stream = loop {
+            match acceptor.accept(now.monotonic, ready, reactor)? {
+                Accepted::Stream(stream) => break stream,
+                Accepted::None => return Ok(()),
+                // The descriptor of the closed connection is for the new one, so accept again now.
+                Accepted::Exhausted
+                    if self.connections.drop_lingering(reactor)?
+                        || close_idle(
+                            &mut self.gateway,
+                            &mut self.connections,
+                            listener,
+                            reactor,
+                        )? =>
+                {
+                    acceptor.retry(now.monotonic, reactor)?;
+                }
+                Accepted::Exhausted | Accepted::Failed => {
+                    self.counters.failed_accepts += 1;
+                    return Ok(());
+                }
             }
         };
+        if !self.gateway.has_room(at) {
+            close_idle(&mut self.gateway, &mut self.connections, listener, reactor)?;
+        }
         // Dropping the stream closes the connection.
         let Some(id) = self.gateway.handle_connected_at(now, at, listener) else { return Ok(()) };
         if self.connections.insert(id, stream, reactor).is_err() {
@@ -540,5 +586,19 @@ impl Exchange {
             self.gateway.handle_closed(id, listener);
         }
         Ok(())
+    }
+}
+
+/// Closes the oldest connection without a logon. Returns `false` if there is none.
+#[cold]
+fn close_idle(
+    gateway: &mut Gateway,
+    connections: &mut Connections,
+    listener: &mut impl Listener,
+    reactor: &mut Reactor,
+) -> io::Result<bool> {
+    match gateway.close_idle(listener) {
+        Some(id) => connections.drop(id, reactor).map(|()| true),
+        None => Ok(false),
     }
 }

@@ -31,13 +31,12 @@
 //! | any other or undecodable business message | BusinessReject521 |
 //!
 //! Orders are limit, market with protection, market-limit, stop limit and stop with protection.
-//! Their time in force is day, GTD, GTC, fill and kill, or fill or kill. A minimum quantity is
-//! optional. Reports for a disconnected session are numbered and stored, and are retransmitted on
+//! Their time in force is day, GTD, GTC, fill and kill, or fill or kill. A minimum quantity and a
+//! display quantity are optional. Reports for a disconnected session are numbered and stored, and are retransmitted on
 //! request. Self-match prevention applies between orders of one firm whose party details have the
 //! same SelfMatchPreventionID; other orders of a session trade with each other like any others.
 //!
-//! Not supported: display quantity, orders good for the session, and all other messages
-//! (BusinessReject 3).
+//! Not supported: orders good for the session, and all other messages (BusinessReject 3).
 //!
 //! Accounts and connections are tables: many sessions are served at once.
 
@@ -290,6 +289,27 @@ impl Gateway {
         connection.session.backup = designation != self.primary;
         listener.on_session(connection.session.id, None, SessionState::Connected);
         Some(connection.session.id)
+    }
+
+    /// Returns `true` if a connection of one of the two gateways has a free slot, or would be refused
+    /// for another reason.
+    #[must_use]
+    pub fn has_room(&self, designation: Designation) -> bool {
+        let is_free = |connection: &Connection| connection.session.state == SessionState::Closed;
+        self.failed == Some(designation) || self.connections.iter().any(is_free)
+    }
+
+    /// Closes the oldest connection whose client has not negotiated, so that a new connection can
+    /// take its slot. The caller closes its stream. Returns `None` if each client has negotiated:
+    /// sessions never give way.
+    pub fn close_idle(&mut self, listener: &mut impl Listener) -> Option<ConnectionId> {
+        let sessions = self.connections.iter().map(|connection| &connection.session);
+        let idle = sessions.filter(|session| session.state == SessionState::Connected);
+        // The time limit for a logon counts from the connection.
+        let id = idle.min_by_key(|session| session.deadline)?.id;
+        self.counters.idle_connections_closed += 1;
+        self.handle_closed(id, listener);
+        Some(id)
     }
 
     /// Handles received bytes: at most [`Gateway::CHUNK_MAX`], and only while

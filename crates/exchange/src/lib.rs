@@ -60,6 +60,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod defined_values;
 mod exchange;
 mod feed_faults;
 mod flow_generator;

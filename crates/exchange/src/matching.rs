@@ -25,6 +25,10 @@
 //! A replaced order keeps its priority if its price and kind stay and its open quantity does not
 //! grow. Otherwise it enters the book again, and may trade.
 //!
+//! An order with a display quantity shows at most that quantity; the rest is hidden. When the shown
+//! quantity has traded, it is shown again at the end of the queue, until the order is filled (CME,
+//! page 46465381). An aggressor trades with hidden quantity after all that is shown at the price.
+//!
 //! Two orders with the same [`SelfMatchPrevention`] never trade with each other. Where they would,
 //! the resting order or the rest of the aggressor is canceled, as the aggressor's instruction says.
 //! Other orders of one owner trade with each other like any others.
@@ -97,7 +101,7 @@ pub struct Terms {
 pub struct PriceLevel {
     /// The price.
     pub price: Price,
-    /// The quantity in contracts, summed over the orders.
+    /// The displayed quantity in contracts, summed over the orders.
     pub quantity: u32,
     /// The number of orders, at least 1.
     pub orders: u32,
@@ -127,6 +131,8 @@ struct Book {
     best: [u32; 2],
     depth: [u32; 2],
     orders: u32,
+    /// The times that hidden quantity may be shown, summed over the orders.
+    tranches: u32,
     volume: u64,
 }
 
@@ -136,6 +142,8 @@ const BOOK_ORDERS_MAX: u32 = 200_000;
 #[derive(Debug, Default, Clone, Copy)]
 struct Level {
     view: PriceLevel,
+    /// The quantity in contracts that is not displayed, summed over the orders.
+    hidden: u32,
     first: u32,
     last: u32,
     better: u32,
@@ -166,7 +174,7 @@ impl Matching {
             );
             let (best, depth) = ([NONE; 2], [0; 2]);
             let (tick, protection) = (tick.0, protection.0);
-            Book { tick, protection, open: true, best, depth, orders: 0, volume: 0 }
+            Book { tick, protection, open: true, best, depth, orders: 0, tranches: 0, volume: 0 }
         };
         let books: Box<[Book]> = terms.into_iter().map(book).collect();
         Self {
@@ -193,7 +201,8 @@ impl Matching {
     ) -> Result<Submitted, Rejection> {
         self.check(new)?;
         let orders = self.books[new.instrument as usize].orders;
-        if self.levels.is_full() || orders == BOOK_ORDERS_MAX || !events.has_room(orders) {
+        let fills = self.fills_max(new.instrument, new.quantity);
+        if self.levels.is_full() || orders == BOOK_ORDERS_MAX || !events.has_room(fills) {
             return Err(Rejection::Full);
         }
         let price = self.limit(new)?;
@@ -207,6 +216,8 @@ impl Matching {
             price,
             quantity: new.quantity,
             remaining: new.quantity,
+            display: new.display,
+            shown: 0,
             traded: 0,
             time_in_force: new.time_in_force,
             owner: new.owner,
@@ -246,6 +257,18 @@ impl Matching {
     /// Returns the levels of a side, best first.
     pub fn levels(&self, instrument: u32, side: Side) -> impl Iterator<Item = PriceLevel> + '_ {
         self.level_slots(instrument, side).map(|slot| self.levels[slot].view)
+    }
+
+    /// Returns the levels of a side with their whole quantity, displayed or hidden, best first.
+    pub(crate) fn whole_levels(
+        &self,
+        instrument: u32,
+        side: Side,
+    ) -> impl Iterator<Item = PriceLevel> + '_ {
+        self.level_slots(instrument, side).map(|slot| {
+            let level = &self.levels[slot];
+            PriceLevel { quantity: level.view.quantity + level.hidden, ..level.view }
+        })
     }
 
     /// Returns the orders at the best price of a side, in order of priority.
@@ -323,6 +346,12 @@ impl Matching {
         if new.minimum > new.quantity {
             return Err(Rejection::Minimum);
         }
+        if new.display > new.quantity {
+            return Err(Rejection::Display);
+        }
+        if new.display > 0 && new.display < new.minimum {
+            return Err(Rejection::DisplayBelowMinimum);
+        }
         let is_priced = new.kind == OrderKind::Limit;
         if is_priced && (new.price.0 % book.tick != 0 || new.price.0.unsigned_abs() > PRICE_MAX) {
             return Err(Rejection::Price);
@@ -368,37 +397,56 @@ impl Matching {
         Submitted { order: order.id, price: order.price, remaining, eliminated, prevented }
     }
 
-    /// Returns `true` if the opposite side has `minimum` contracts within the limit of `order`.
+    /// Returns the most fills of resting orders that an order of `quantity` contracts can cause.
+    /// Each order has one, and another one each time that hidden quantity is shown.
+    fn fills_max(&self, instrument: u32, quantity: u32) -> u32 {
+        let book = &self.books[instrument as usize];
+        book.orders + book.tranches.min(quantity)
+    }
+
+    /// Returns `true` if the opposite side has `minimum` contracts within the limit of `order`,
+    /// displayed or hidden.
     fn can_fill(&self, order: &Order, minimum: u32) -> bool {
         if order.self_match.is_some() {
             return self.can_fill_without_self_match(order, minimum);
         }
         let mut found = 0;
-        self.levels(order.instrument, order.side.opposite())
-            .take_while(|level| !order.side.is_better(level.price, order.price))
-            .any(|level| {
-                found += level.quantity;
-                found >= minimum
-            })
+        self.levels_within_limit(order).any(|level| {
+            found += level.view.quantity + level.hidden;
+            found >= minimum
+        })
     }
 
     /// Returns `true` if the orders that may trade with `order` have `minimum` contracts.
     fn can_fill_without_self_match(&self, order: &Order, minimum: u32) -> bool {
         let mut found = 0;
-        let resting = self
-            .orders(order.instrument, order.side.opposite())
-            .take_while(|resting| !order.side.is_better(resting.price, order.price));
-        for resting in resting {
-            match prevented(order, resting) {
-                None => found += resting.remaining,
-                Some(SelfMatchInstruction::CancelResting) => {}
-                Some(SelfMatchInstruction::CancelAggressor) => return false,
+        for level in self.levels_within_limit(order) {
+            // Hidden quantity trades after all that is displayed at its price.
+            let mut hidden = 0;
+            for resting in self.queue_from(level.first) {
+                match prevented(order, resting) {
+                    None => {
+                        found += resting.shown;
+                        hidden += resting.remaining - resting.shown;
+                    }
+                    Some(SelfMatchInstruction::CancelResting) => {}
+                    Some(SelfMatchInstruction::CancelAggressor) => return found >= minimum,
+                }
             }
+            found += hidden;
             if found >= minimum {
                 return true;
             }
         }
         false
+    }
+
+    /// Returns the opposite levels with which `order` may trade, best first.
+    fn levels_within_limit(&self, order: &Order) -> impl Iterator<Item = &Level> + '_ {
+        let (side, limit) = (order.side, order.price);
+        self.level_slots(order.instrument, side.opposite())
+            .map(|slot| &self.levels[slot])
+            .take_while(move |level| !side.is_better(level.view.price, limit))
     }
 
     /// Matches an incoming order against the opposite side. Returns the contracts of the order that
@@ -424,7 +472,7 @@ impl Matching {
                 events.record_self_match(&resting, instruction);
                 continue;
             }
-            let quantity = resting.remaining.min(order.remaining);
+            let quantity = resting.shown.min(order.remaining);
             order.remaining -= quantity;
             order.traded = order.traded.saturating_add(quantity);
             self.fill(slot, quantity);
@@ -449,20 +497,24 @@ impl Matching {
         0
     }
 
-    /// Adds an order at the end of the queue at its price.
-    fn rest(&mut self, slot: u32, order: Order) {
+    /// Adds an order at the end of the queue at its price, and displays its quantity.
+    fn rest(&mut self, slot: u32, mut order: Order) {
+        order.shown = order.shown_at_entry();
         let level = self.level_for(&order);
         let queue = &mut self.levels[level];
         let ahead = core::mem::replace(&mut queue.last, slot);
         if ahead == NONE {
             queue.first = slot;
         }
-        queue.view.quantity += order.remaining;
+        queue.view.quantity += order.shown;
+        queue.hidden += order.hidden();
         queue.view.orders += 1;
         if ahead != NONE {
             self.orders[ahead].behind = slot;
         }
-        self.books[order.instrument as usize].orders += 1;
+        let book = &mut self.books[order.instrument as usize];
+        book.orders += 1;
+        book.tranches += order.tranches();
         self.priorities += 1;
         let priority = self.priorities;
         self.orders[slot] = Order { priority, level, ahead, behind: NONE, ..order };
@@ -483,7 +535,7 @@ impl Matching {
             better = slot;
         }
         let view = PriceLevel { price: order.price, quantity: 0, orders: 0 };
-        let level = Level { view, first: NONE, last: NONE, better, worse };
+        let level = Level { view, hidden: 0, first: NONE, last: NONE, better, worse };
         let slot = self.levels.insert(level).expect("submit checked that a level is free");
         self.link(order.instrument, order.side, better, slot);
         if worse != NONE {
@@ -502,32 +554,43 @@ impl Matching {
         }
     }
 
-    /// Trades `quantity` contracts of a resting order. A filled order leaves the book.
+    /// Trades `quantity` displayed contracts of a resting order. A filled order leaves the book.
     fn fill(&mut self, slot: u32, quantity: u32) {
-        if quantity == self.orders[slot].remaining {
+        let order = &mut self.orders[slot];
+        if quantity == order.remaining {
             self.detach(slot);
             self.free(slot);
+        } else if quantity == order.shown {
+            self.replenish(slot);
         } else {
-            self.reduce(slot, quantity);
-            let order = &mut self.orders[slot];
+            order.remaining -= quantity;
+            order.shown -= quantity;
             order.traded = order.traded.saturating_add(quantity);
+            self.levels[order.level].view.quantity -= quantity;
         }
     }
 
-    /// Reduces a resting order by `quantity`, less than its total. The order keeps its priority.
-    fn reduce(&mut self, slot: u32, quantity: u32) {
-        let order = &mut self.orders[slot];
-        order.remaining -= quantity;
-        self.levels[order.level].view.quantity -= quantity;
+    /// Trades all displayed contracts of an order with more, and displays its next contracts at the
+    /// end of the queue.
+    #[cold]
+    fn replenish(&mut self, slot: u32) {
+        let mut order = self.orders[slot];
+        self.detach(slot);
+        order.remaining -= order.shown;
+        order.traded = order.traded.saturating_add(order.shown);
+        self.rest(slot, order);
     }
 
     /// Removes a resting order from its queue, and its level if it was the last order there. The
     /// order keeps its slot.
     fn detach(&mut self, slot: u32) {
         let order = self.orders[slot];
-        self.books[order.instrument as usize].orders -= 1;
+        let book = &mut self.books[order.instrument as usize];
+        book.orders -= 1;
+        book.tranches -= order.tranches();
         let level = &mut self.levels[order.level];
-        level.view.quantity -= order.remaining;
+        level.view.quantity -= order.shown;
+        level.hidden -= order.hidden();
         level.view.orders -= 1;
         if order.ahead == NONE {
             level.first = order.behind;

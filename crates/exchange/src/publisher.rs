@@ -67,7 +67,7 @@ pub use statistics::{
 pub use status::TradingStatus;
 pub use top_orders::{TOP_ORDERS, TopOrders};
 
-use hairpin_time::{Duration, Instant, Now};
+use hairpin_time::{Instant, Now};
 
 use crate::Instrument;
 use crate::matching::{Accumulator, Matching, Side};
@@ -83,9 +83,6 @@ use snapshots::{Books, LoopHeader};
 
 /// SecurityGroup (tag 1151) of all instruments.
 pub(crate) const SECURITY_GROUP: &[u8] = b"HP";
-/// The silence before a heartbeat at [`Pace::FlatOut`]. A receiver that is synchronizing is sure of
-/// a book only after its first incremental packet.
-const FLAT_OUT_HEARTBEAT: Duration = Duration::from_millis(10);
 
 /// The feed of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -292,11 +289,7 @@ impl Publisher {
 
     /// Returns the time of the next heartbeat of the incremental feed.
     fn heartbeat_due(&self) -> Instant {
-        let silence = match self.pace {
-            Pace::FlatOut => self.settings.heartbeat.min(FLAT_OUT_HEARTBEAT),
-            Pace::Paced => self.settings.heartbeat,
-        };
-        self.last_sent + silence
+        self.last_sent + self.settings.heartbeat
     }
 
     /// Returns `true` if an event is queued. Conflated changes are not queued before their interval

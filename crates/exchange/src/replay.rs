@@ -23,13 +23,16 @@ mod session;
 
 pub use session::ReplayReject;
 
-use hairpin_time::Now;
+use hairpin_time::{Duration, Instant, Now};
 
 use history::History;
 use session::Session;
 
 /// The maximum number of packets in a request.
 pub const REPLAY_MAX: u32 = 2_000;
+
+/// The time limit for a request, from the connection on. CME publishes no limit.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The schema of the administrative answers: login and logout.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
@@ -97,6 +100,11 @@ pub struct ReplayCounters {
     pub packets: u64,
     /// Warnings: connections refused because all slots were taken.
     pub refused: u64,
+    /// Warnings: connections without a logon closed in favor of new ones, because all slots or
+    /// descriptors were taken.
+    pub idle_closed: u64,
+    /// Errors: connections without a request within 10 s.
+    pub timeouts: u64,
     /// Errors: requests rejected with a reason.
     pub rejected: u64,
 }
@@ -133,14 +141,55 @@ impl ReplayServer {
         self.history.store(sequence, packet);
     }
 
+    /// Returns `true` if a new connection has a free slot.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.sessions.iter().any(Option::is_none)
+    }
+
+    /// Closes the oldest connection that has not logged on, so that a new connection can take its
+    /// slot. The caller closes its stream. Returns `None` if each connection has logged on.
+    pub fn close_idle(&mut self) -> Option<ReplayId> {
+        let id = self.oldest(Session::is_new)?.0;
+        self.counters.idle_closed += 1;
+        self.handle_closed(id);
+        Some(id)
+    }
+
+    /// Closes a connection without a request in time. The caller closes its stream. Call until the
+    /// result is `None`.
+    pub fn handle_timeout(&mut self, now: Instant) -> Option<ReplayId> {
+        let (id, since) = self.oldest(Session::is_waiting)?;
+        if now < since + REQUEST_TIMEOUT {
+            return None;
+        }
+        self.counters.timeouts += 1;
+        self.handle_closed(id);
+        Some(id)
+    }
+
+    /// Returns the time at which [`ReplayServer::handle_timeout`] has work to do.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.oldest(Session::is_waiting).map(|(_, since)| since + REQUEST_TIMEOUT)
+    }
+
+    /// Returns the oldest connection in a state, and its start.
+    fn oldest(&self, is_in_state: impl Fn(&Session) -> bool) -> Option<(ReplayId, Instant)> {
+        let sessions = (0..).map(ReplayId).zip(&self.sessions);
+        let matching = sessions.filter_map(|(id, session)| Some((id, session.as_ref()?)));
+        let since = matching.filter(|(_, session)| is_in_state(session));
+        since.map(|(id, session)| (id, session.since())).min_by_key(|&(_, since)| since)
+    }
+
     /// Handles a new connection. Returns `None` if no slot is free; the caller then closes the
     /// connection.
-    pub fn handle_connected(&mut self) -> Option<ReplayId> {
+    pub fn handle_connected(&mut self, now: Instant) -> Option<ReplayId> {
         let Some(slot) = self.sessions.iter().position(Option::is_none) else {
             self.counters.refused += 1;
             return None;
         };
-        self.sessions[slot] = Some(Session::new());
+        self.sessions[slot] = Some(Session::new(now));
         self.counters.connections += 1;
         // The number was given as a `u32`.
         Some(ReplayId(slot as u32))

@@ -143,6 +143,29 @@ impl SimulatedMarket {
         self.publish(now)
     }
 
+    /// Ends the trading session and starts a new week: day orders leave their books, GTC orders
+    /// stay, packets are numbered from 1; see [`Publisher::begin_week`]. Then the background flow
+    /// fills the empty books of open instruments.
+    ///
+    /// Returns [`Publication::Deferred`] while packets are queued. Send them, then try again.
+    pub fn begin_week(&mut self, now: Now) -> Publication {
+        self.end_session(now);
+        if self.is_deferred() || self.publisher.has_event() {
+            return Publication::Deferred;
+        }
+        let publication = self.publisher.begin_week(now, &self.matching);
+        if publication != Publication::Deferred {
+            for instrument in 0..self.matching.instruments() {
+                let is_empty =
+                    Side::BOTH.iter().all(|&side| self.matching.depth(instrument, side) == 0);
+                if is_empty && self.matching.is_open(instrument) {
+                    self.seed(now, instrument);
+                }
+            }
+        }
+        publication
+    }
+
     /// Halts, closes or opens an instrument, or the whole group with `None`, and publishes the
     /// status. Orders are accepted and the background flow runs only while an instrument is
     /// [`TradingStatus::ReadyToTrade`]. Otherwise only cancels are accepted. Resting orders stay,

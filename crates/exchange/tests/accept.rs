@@ -11,7 +11,8 @@ use std::process::Command;
 
 use client::credentials;
 use hairpin_exchange::{
-    Addresses, Exchange, ExchangeSettings, FeedLine, SimulatedMarketSettings, TcpFeed,
+    Addresses, Exchange, ExchangeSettings, FeedLine, ReplaySettings, SimulatedMarketSettings,
+    TcpFeed,
 };
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now, Utc};
@@ -119,6 +120,40 @@ fn counts_failed_accepts_only() {
         let side = harness.exchange.tcp_feed_address(FeedLine::B).unwrap();
         let is_there = |exchange: &Exchange| exchange.tcp_feed_connections(FeedLine::B) == 1;
         let _trader = harness.run_out(side, is_there);
+    }
+}
+
+/// Without a free descriptor the connection that has not logged on is closed, and the new one is
+/// accepted in the same turn.
+#[test]
+fn idle_connection_gives_way_when_descriptors_run_out() {
+    if std::env::var_os(LOW_LIMIT).is_none() {
+        let test = std::env::current_exe().unwrap();
+        let name = "idle_connection_gives_way_when_descriptors_run_out";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -n 64 && exec \"$0\" --exact {name}")]);
+        assert!(shell.arg(test).env(LOW_LIMIT, "").status().unwrap().success());
+        return;
+    }
+    for wait in Wait::ALL {
+        let mut harness = Harness::new(wait);
+        let replay = ReplaySettings::default();
+        let reactor = &mut harness.reactor;
+        let replay = harness.exchange.serve_replay(replay, LOCAL, harness.now, reactor).unwrap();
+        let gateway = harness.exchange.gateway_address();
+        let _idle = [gateway, replay].map(|address| TcpStream::connect(address).unwrap());
+        let replays = |exchange: &Exchange| exchange.replay_counters().unwrap().connections;
+        harness.until(|exchange| exchange.has_connections() && replays(exchange) == 1);
+        let _new = [gateway, replay].map(|address| TcpStream::connect(address).unwrap());
+        let mut files = Vec::new();
+        while let Ok(file) = File::open("/dev/null") {
+            files.push(file);
+        }
+        harness.until(|exchange| replays(exchange) == 2);
+        harness.until(|exchange| exchange.gateway_counters().connections == 2);
+        let closed = harness.exchange.gateway_counters().idle_connections_closed;
+        let replay = harness.exchange.replay_counters().unwrap().idle_closed;
+        assert_eq!((closed, replay, harness.failed()), (1, 1, 0), "{wait:?}");
     }
 }
 

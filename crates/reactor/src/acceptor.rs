@@ -36,9 +36,16 @@ pub enum Accepted {
     Stream(TcpStream),
     /// No connection is pending, or the next check is not due.
     None,
-    /// The kernel returned an error: [`Acceptor::failure`]. The next attempt follows after 100 ms.
+    /// No descriptor or memory is free: [`Acceptor::failure`]. The caller may close a connection and
+    /// call [`Acceptor::retry`]; otherwise the next attempt follows after 100 ms.
+    Exhausted,
+    /// The kernel returned another error: [`Acceptor::failure`]. The next attempt follows after
+    /// 100 ms.
     Failed,
 }
+
+/// Linux's ENFILE, EMFILE, ENOMEM and ENOBUFS.
+const EXHAUSTED: [i32; 4] = [23, 24, 12, 105];
 
 impl Acceptor {
     /// Registers the listener with the reactor. New connections get `options`.
@@ -92,7 +99,7 @@ impl Acceptor {
             return Ok(Accepted::None);
         }
         match self.listener.accept(self.options) {
-            // The next one may be pending too.
+            // More may be pending: a crowd of connections must not delay the one that logs on.
             Ok(Some(stream)) => {
                 self.failure = None;
                 Ok(Accepted::Stream(stream))
@@ -101,13 +108,49 @@ impl Acceptor {
                 self.next = now + CHECK_INTERVAL;
                 Ok(Accepted::None)
             }
-            Err(error) => {
-                self.failure = Some(error);
-                self.next = now + PAUSE;
-                self.paused = true;
-                reactor.set_interest(self.token, &self.listener, Interest::NONE)?;
-                Ok(Accepted::Failed)
-            }
+            Err(error) => self.handle_error(error, now, reactor),
         }
+    }
+
+    /// Handles a failed accept. Without a free descriptor the kernel fails before it checks for a
+    /// connection, so this does.
+    #[cold]
+    fn handle_error(
+        &mut self,
+        error: io::Error,
+        now: Instant,
+        reactor: &mut Reactor,
+    ) -> io::Result<Accepted> {
+        let is_exhausted = error.raw_os_error().is_some_and(|code| EXHAUSTED.contains(&code));
+        if is_exhausted && !self.has_pending(now)? {
+            self.next = now + CHECK_INTERVAL;
+            return Ok(Accepted::None);
+        }
+        self.failure = Some(error);
+        self.next = now + PAUSE;
+        self.paused = true;
+        reactor.set_interest(self.token, &self.listener, Interest::NONE)?;
+        Ok(if is_exhausted { Accepted::Exhausted } else { Accepted::Failed })
+    }
+
+    /// Returns `true` if a connection waits, whatever the wait of the loop.
+    fn has_pending(&mut self, now: Instant) -> io::Result<bool> {
+        // This wait needs no descriptor.
+        let mut probe = Reactor::new(Wait::Poll)?;
+        let token = probe.add(&mut self.listener, Interest::READABLE)?;
+        let ready = probe.wait(now, Some(Instant::ZERO))?;
+        let is_pending = ready.is_readable(token);
+        probe.remove(token, &mut self.listener)?;
+        Ok(is_pending)
+    }
+
+    /// Ends the pause after a failed accept, once a connection has been closed.
+    ///
+    /// # Errors
+    /// Errors of the reactor.
+    pub fn retry(&mut self, now: Instant, reactor: &mut Reactor) -> io::Result<()> {
+        self.paused = false;
+        self.next = now;
+        reactor.set_interest(self.token, &self.listener, Interest::READABLE)
     }
 }

@@ -92,11 +92,19 @@ impl Connections {
         }
         reactor.set_interest(connection.token, &connection.stream, Interest::READABLE)?;
         if self.lingering.len() == self.lingering.capacity() {
-            let (oldest, _) = self.lingering.remove(0);
-            remove(oldest, reactor)?;
+            self.drop_lingering(reactor)?;
         }
         self.lingering.push((connection, now + LINGER));
         Ok(())
+    }
+
+    /// Drops the oldest lingering stream. Returns `false` if there is none.
+    pub(super) fn drop_lingering(&mut self, reactor: &mut Reactor) -> io::Result<bool> {
+        let oldest = (0..self.lingering.len()).min_by_key(|&index| self.lingering[index].1);
+        let Some(oldest) = oldest else { return Ok(false) };
+        let (connection, _) = self.lingering.swap_remove(oldest);
+        remove(connection, reactor)?;
+        Ok(true)
     }
 
     /// Reads lingering streams to their end, and drops them after [`LINGER`].

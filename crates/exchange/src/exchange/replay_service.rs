@@ -72,7 +72,11 @@ impl ReplayService {
         if self.pending.contains(&Some(SendBuffer::Available)) {
             return Some(Instant::ZERO);
         }
-        let deadlines = [self.acceptor.poll_timeout(), self.connections.poll_timeout()];
+        let deadlines = [
+            self.acceptor.poll_timeout(),
+            self.connections.poll_timeout(),
+            self.server.poll_timeout(),
+        ];
         deadlines.into_iter().flatten().min()
     }
 
@@ -88,18 +92,46 @@ impl ReplayService {
             self.receive(id, ready, reactor)?;
             self.transmit(now, id, ready, reactor)?;
         }
+        while let Some(ReplayId(slot)) = self.server.handle_timeout(now.monotonic) {
+            self.connections.drop(ConnectionId(slot), reactor)?;
+        }
         self.connections.poll_lingering(now.monotonic, ready, reactor)?;
-        match self.acceptor.accept(now.monotonic, ready, reactor)? {
-            Accepted::None => {}
-            Accepted::Failed => counters.failed_accepts += 1,
-            Accepted::Stream(stream) => {
-                // Dropping the stream closes the connection.
-                let Some(ReplayId(slot)) = self.server.handle_connected() else { return Ok(()) };
-                if self.connections.insert(ConnectionId(slot), stream, reactor).is_err() {
+        self.accept(now.monotonic, ready, reactor, counters)
+    }
+
+    /// Accepts a connection if one is pending. The oldest one without a logon gives way if all
+    /// slots or descriptors are taken.
+    fn accept(
+        &mut self,
+        now: Instant,
+        ready: Ready,
+        reactor: &mut Reactor,
+        counters: &mut ExchangeCounters,
+    ) -> io::Result<()> {
+        let stream = loop {
+            match self.acceptor.accept(now, ready, reactor)? {
+                Accepted::Stream(stream) => break stream,
+                Accepted::None => return Ok(()),
+                // The descriptor of the closed connection is for the new one, so accept again now.
+                Accepted::Exhausted
+                    if self.connections.drop_lingering(reactor)? || self.close_idle(reactor)? =>
+                {
+                    self.acceptor.retry(now, reactor)?;
+                }
+                Accepted::Exhausted | Accepted::Failed => {
                     counters.failed_accepts += 1;
-                    self.server.handle_closed(ReplayId(slot));
+                    return Ok(());
                 }
             }
+        };
+        if !self.server.has_room() {
+            self.close_idle(reactor)?;
+        }
+        // Dropping the stream closes the connection.
+        let Some(ReplayId(slot)) = self.server.handle_connected(now) else { return Ok(()) };
+        if self.connections.insert(ConnectionId(slot), stream, reactor).is_err() {
+            counters.failed_accepts += 1;
+            self.server.handle_closed(ReplayId(slot));
         }
         Ok(())
     }
@@ -163,6 +195,15 @@ impl ReplayService {
             reactor.set_interest(connection.token, &connection.stream, interest)?;
         }
         Ok(())
+    }
+
+    /// Closes the oldest connection without a logon. Returns `false` if there is none.
+    #[cold]
+    fn close_idle(&mut self, reactor: &mut Reactor) -> io::Result<bool> {
+        let Some(ReplayId(slot)) = self.server.close_idle() else { return Ok(false) };
+        self.pending[slot as usize] = None;
+        self.connections.drop(ConnectionId(slot), reactor)?;
+        Ok(true)
     }
 
     fn close(&mut self, id: ConnectionId) {

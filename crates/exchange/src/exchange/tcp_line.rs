@@ -114,7 +114,7 @@ impl TcpLine {
         match self.acceptor.accept(now, ready, reactor)? {
             Accepted::Stream(stream) => self.add(stream, reactor, counters),
             Accepted::None => {}
-            Accepted::Failed => counters.failed_accepts += 1,
+            Accepted::Exhausted | Accepted::Failed => counters.failed_accepts += 1,
         }
         Ok(())
     }

@@ -9,8 +9,9 @@ pub(super) struct Book<'a> {
 }
 
 impl Book<'_> {
+    /// Returns the best level with its whole quantity, so that taking it removes it.
     pub(super) fn best(&self, side: Side) -> Option<PriceLevel> {
-        self.matching.best(self.instrument, side)
+        self.matching.whole_levels(self.instrument, side).next()
     }
 
     pub(super) fn best_price(&self, side: Side) -> Option<Price> {
@@ -18,7 +19,7 @@ impl Book<'_> {
     }
 
     pub(super) fn best_two(&self, side: Side) -> [Option<PriceLevel>; 2] {
-        let mut levels = self.matching.levels(self.instrument, side);
+        let mut levels = self.matching.whole_levels(self.instrument, side);
         [levels.next(), levels.next()]
     }
 

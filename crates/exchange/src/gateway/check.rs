@@ -4,7 +4,7 @@
 //! text, or has an undefined value. A valid order that this market does not accept is rejected by
 //! the report of its own kind (523, 536, 535), with one of CME's order reject codes.
 
-use hairpin_cme_codecs::ilink3::{OrderTypeReq, SideReq, TimeInForce};
+use hairpin_cme_codecs::ilink3::{BooleanNULL, OrderTypeReq, SideReq, TimeInForce};
 use hairpin_sbe::CharArray;
 
 use super::Venue;
@@ -25,17 +25,17 @@ pub(super) mod tag {
     pub(super) const EXEC_INST: u16 = 18;
     pub(crate) const ORDER_ID: u16 = 37;
     pub(crate) const ORDER_QTY: u16 = 38;
-    pub(super) const ORD_TYPE: u16 = 40;
+    pub(crate) const ORD_TYPE: u16 = 40;
     pub(super) const PRICE: u16 = 44;
     pub(crate) const SIDE: u16 = 54;
-    pub(super) const TIME_IN_FORCE: u16 = 59;
+    pub(crate) const TIME_IN_FORCE: u16 = 59;
     pub(super) const STOP_PX: u16 = 99;
     pub(super) const EXPIRE_DATE: u16 = 432;
     pub(crate) const CROSS_ID: u16 = 548;
     pub(crate) const CROSS_TYPE: u16 = 549;
     pub(super) const MANUAL_ORDER_INDICATOR: u16 = 1028;
-    pub(super) const DISPLAY_QTY: u16 = 1138;
     pub(crate) const LIST_UPDATE_ACTION: u16 = 1324;
+    pub(crate) const MASS_ACTION_SCOPE: u16 = 1374;
     pub(crate) const PARTY_DETAILS_LIST_REQ_ID: u16 = 1505;
     pub(crate) const NO_PARTY_DETAILS: u16 = 1671;
     pub(crate) const PARTY_DETAIL_ID: u16 = 1691;
@@ -43,10 +43,17 @@ pub(super) mod tag {
     pub(crate) const NO_TRD_REG_PUBLICATIONS: u16 = 2668;
     pub(crate) const AVG_PX_INDICATOR: u16 = 819;
     pub(crate) const CLEARING_TRADE_PRICE_TYPE: u16 = 1598;
+    pub(crate) const CUST_ORDER_CAPACITY: u16 = 582;
+    pub(crate) const CUST_ORDER_HANDLING_INST: u16 = 1031;
+    pub(crate) const CLEARING_ACCOUNT_TYPE: u16 = 1816;
     pub(crate) const SELF_MATCH_PREVENTION_ID: u16 = 2362;
     pub(super) const SENDER_ID: u16 = 5392;
     pub(crate) const EXECUTION_MODE: u16 = 5906;
+    pub(crate) const MASS_CANCEL_REQUEST_TYPE: u16 = 6115;
     pub(crate) const SMPI: u16 = 8000;
+    pub(crate) const SHORT_SALE_TYPE: u16 = 5409;
+    pub(super) const MANAGED_ORDER: u16 = 6881;
+    pub(crate) const LIQUIDITY_FLAG: u16 = 9373;
     pub(crate) const CMTA_GIVEUP_CD: u16 = 9708;
     pub(crate) const QUOTE_ENTRY_OPEN: u16 = 9182;
     pub(super) const LOCATION: u16 = 9537;
@@ -73,6 +80,9 @@ impl From<Rejection> for OrderReason {
             Rejection::Quantity => Self::Quantity,
             Rejection::Price => Self::FieldIncorrect,
             Rejection::Minimum => Self::Qualifier,
+            Rejection::Display => Self::Display,
+            Rejection::DisplayBelowMinimum => Self::DisplayBelowMinimum,
+            Rejection::DisplayChange => Self::DisplayChange,
             Rejection::NoOppositePrice => Self::NoOppositePrice,
             Rejection::Closed => Self::Closed,
             Rejection::UnknownOrder => Self::NotOnBook,
@@ -105,6 +115,19 @@ const QUANTITY_MAX: u32 = 99_999;
 
 const fn business(reason: BusinessReason, tag: u16, text: &'static str) -> RejectCause {
     RejectCause::Business { reason, tag: Some(tag), text }
+}
+
+/// Rejects the first field with a value that its enumeration lacks; reports would repeat it.
+pub(super) fn check_defined(undefined: &[(bool, u16)]) -> Result<(), RejectCause> {
+    match undefined.iter().find(|(is_undefined, _)| *is_undefined) {
+        Some((_, tag)) => Err(undefined_value(*tag)),
+        None => Ok(()),
+    }
+}
+
+/// Rejects an undefined LiquidityFlag (tag 9373).
+pub(super) fn check_liquidity(flag: Option<BooleanNULL>) -> Result<(), RejectCause> {
+    check_defined(&[(flag.is_some_and(|of| of.name().is_none()), tag::LIQUIDITY_FLAG)])
 }
 
 /// Creates a rejection of a message that is not a valid order.
@@ -242,9 +265,13 @@ pub(super) fn check_order(
     let execution_mode = order.execution_mode.map(|mode| mode.0);
     check_char(execution_mode, b"AP", tag::EXECUTION_MODE)?;
     let (kind, is_stop) = check_kind(order)?;
+    check_liquidity(order.liquidity_flag)?;
+    check_defined(&[
+        (order.managed_order.is_some_and(|of| of.name().is_none()), tag::MANAGED_ORDER),
+        (order.short_sale_type.is_some_and(|of| of.name().is_none()), tag::SHORT_SALE_TYPE),
+    ])?;
     let extras = [
         (order.stop_px.is_some() && !is_stop, tag::STOP_PX),
-        (order.display_qty.is_some(), tag::DISPLAY_QTY),
         (order.exec_inst != 0, tag::EXEC_INST),
     ];
     if let Some((_, tag)) = extras.into_iter().find(|(is_set, _)| *is_set) {
@@ -264,6 +291,10 @@ pub(super) fn check_order(
         trigger => trigger,
     };
     let (time_in_force, minimum) = check_time_in_force(order, today)?;
+    let display = match order.display_qty {
+        Some(0) => return Err(OrderReason::Qualifier.into()),
+        display => display.unwrap_or(0),
+    };
     let instrument = market.instrument(order.security_id).ok_or(OrderReason::UnknownContract)?;
     let quantity = order.quantity;
     let new = NewOrder {
@@ -273,6 +304,7 @@ pub(super) fn check_order(
         price,
         quantity,
         minimum,
+        display,
         time_in_force,
         ..NewOrder::default()
     };

@@ -26,6 +26,9 @@ counters! {
     failed_connections,
     /// Warnings: connections closed because their session logged on again on another.
     displaced_connections,
+    /// Warnings: connections without a logon closed in favor of new ones, because all slots or
+    /// descriptors were taken.
+    idle_connections_closed,
     /// Errors: connections closed because their client did not read, and the whole retransmit
     /// buffer was waiting for it.
     overflows,

@@ -89,6 +89,26 @@ pub(super) fn number_at(header: &MessageHeader, body: &[u8], offset: usize) -> O
     block.get(offset..)?.first_chunk().copied().map(u32::from_le_bytes)
 }
 
+/// Returns the UUID of a message before a logon, which a Terminate repeats; 0 if it has none.
+#[cold]
+fn claimed_uuid(header: &MessageHeader, body: &[u8]) -> u64 {
+    macro_rules! uuid_of {
+        ($message:ident) => {{
+            let mut scratch = $message::SCRATCH;
+            $message::decode(header, body, &mut scratch).map(|message| message.uuid())
+        }};
+    }
+    let uuid = match header.template_id {
+        Negotiate500::TEMPLATE_ID => uuid_of!(Negotiate500),
+        Establish503::TEMPLATE_ID => uuid_of!(Establish503),
+        Sequence506::TEMPLATE_ID => uuid_of!(Sequence506),
+        Terminate507::TEMPLATE_ID => uuid_of!(Terminate507),
+        RetransmitRequest508::TEMPLATE_ID => uuid_of!(RetransmitRequest508),
+        _ => Ok(0),
+    };
+    uuid.unwrap_or(0)
+}
+
 impl<L: Listener> FrameHandler<'_, L> {
     pub(super) fn fail(&mut self, code: TerminateCode) {
         self.session.fail(self.now, code, self.counters, self.listener);
@@ -115,6 +135,9 @@ impl<L: Listener> FrameHandler<'_, L> {
         }
         if header.schema_id != SCHEMA_ID {
             return self.fail_undecodable();
+        }
+        if self.session.state == SessionState::Connected {
+            self.session.uuid = claimed_uuid(&header, body);
         }
         match header.template_id {
             Negotiate500::TEMPLATE_ID => {

@@ -10,7 +10,7 @@ use hairpin_cme_codecs::ilink3::{
 use hairpin_sbe::{CharArray, EncodeError};
 
 use super::Venue;
-use super::check;
+use super::check::{self, RejectCause, tag};
 use super::dispatch::FrameHandler;
 use super::order_requests::owner_of;
 use super::publish::Stamp;
@@ -51,7 +51,8 @@ impl<L: Listener> FrameHandler<'_, L> {
         }
         self.counters.mass_actions += 1;
         let request = Request::from_mass_action(message).echoed(self.rules.venue);
-        if let Err(cause) = check::check_sender(&request, &self.parties(account)) {
+        let checked = check::check_sender(&request, &self.parties(account));
+        if let Err(cause) = checked.and_then(|()| check_defined(message)) {
             return self.reject(account, &request, b"CA", message.seq_num(), cause);
         }
         match select(account, message, market) {
@@ -116,6 +117,19 @@ impl<L: Listener> FrameHandler<'_, L> {
             encode(buffer, stamp, (message, ids), outcome, affected)
         });
     }
+}
+
+/// Rejects values that an enumeration of the report lacks.
+fn check_defined(message: &OrderMassActionRequest529<'_>) -> Result<(), RejectCause> {
+    let kind = message.mass_cancel_request_type();
+    check::check_liquidity(message.liquidity_flag())?;
+    check::check_defined(&[
+        (message.mass_action_scope().name().is_none(), tag::MASS_ACTION_SCOPE),
+        (kind.is_some_and(|of| of.name().is_none()), tag::MASS_CANCEL_REQUEST_TYPE),
+        (message.side().is_some_and(|of| of.name().is_none()), tag::SIDE),
+        (message.ord_type().is_some_and(|of| of.name().is_none()), tag::ORD_TYPE),
+        (message.time_in_force().is_some_and(|of| of.name().is_none()), tag::TIME_IN_FORCE),
+    ])
 }
 
 /// Returns the selection of orders that a request applies to.

@@ -37,7 +37,8 @@ impl<L: Listener> FrameHandler<'_, L> {
         self.counters.mass_quotes += 1;
         let request = Request::from_mass_quote_request(message).echoed(self.rules.venue);
         let checked = check::check_sender(&request, &self.parties(account))
-            .and_then(|()| check_control(message));
+            .and_then(|()| check_control(message))
+            .and_then(|()| check_defined(message));
         if let Err(refusal) = checked {
             return self.reject(account, &request, b"i", message.seq_num(), refusal);
         }
@@ -94,6 +95,18 @@ fn check_control(message: &MassQuoteRequest567<'_>) -> Result<(), RejectCause> {
     ];
     let set = fields.into_iter().find(|(value, _)| value.is_some());
     set.map_or(Ok(()), |(_, tag)| Err(check::unsupported(tag)))
+}
+
+/// Rejects values that an enumeration of the response lacks.
+fn check_defined(message: &MassQuoteRequest567<'_>) -> Result<(), RejectCause> {
+    let short_sale = message.short_sale_type().is_some_and(|of| of.name().is_none());
+    check::check_liquidity(message.liquidity_flag())?;
+    check::check_defined(&[(short_sale, tag::SHORT_SALE_TYPE)])?;
+    let (mut entries, mut scratch) = (message.no_quote_entries(), NoQuoteEntries::SCRATCH);
+    while let Some(entry) = entries.next(&mut scratch) {
+        check::check_defined(&[(entry.side().name().is_none(), tag::SIDE)])?;
+    }
+    Ok(())
 }
 
 fn side_of(side: ilink3::Side) -> Result<Side, QuoteReason> {

@@ -234,11 +234,16 @@ impl<L: Listener> FrameHandler<'_, L> {
         if market.is_stop(id) != trigger.is_some() {
             return Err(OrderReason::OrderType.into());
         }
-        let NewOrder { kind, price, quantity, minimum, time_in_force, .. } = new;
-        let mitigates = message.ofm_override() == OFMOverrideReq::ENABLED;
-        let self_match = self.self_match(account, order.request.party_details_list_req_id);
-        let replacement =
-            Replacement { kind, price, quantity, minimum, time_in_force, mitigates, self_match };
+        let replacement = Replacement {
+            kind: new.kind,
+            price: new.price,
+            quantity: new.quantity,
+            minimum: new.minimum,
+            display: new.display,
+            time_in_force: new.time_in_force,
+            mitigates: message.ofm_override() == OFMOverrideReq::ENABLED,
+            self_match: self.self_match(account, order.request.party_details_list_req_id),
+        };
         let replaced = match trigger {
             None => market.replace(self.now, id, owner, &replacement),
             Some(trigger) => {
@@ -288,6 +293,7 @@ impl<L: Listener> FrameHandler<'_, L> {
         market: &mut impl Market,
     ) -> Result<Order, RejectCause> {
         let side = check::check_cancel(request, message.side(), &self.parties(account))?;
+        check::check_liquidity(message.liquidity_flag())?;
         let id = self.target(account, message.order_id(), request, market)?;
         let owner = owner_of(account);
         self.check_is_not_quote(id)?;

@@ -160,17 +160,18 @@ impl PartyDetails {
     fn check_values(&self) -> Result<(), RejectCause> {
         check::check_char(self.self_match_prevention_instruction.map(|of| of.0), b"NO", tag::SMPI)?;
         check::check_char(self.cmta_giveup_cd.map(|of| of.0), b"GS", tag::CMTA_GIVEUP_CD)?;
-        let undefined = [
-            (self.avg_px_indicator.is_some_and(|of| of.name().is_none()), tag::AVG_PX_INDICATOR),
-            (
-                self.clearing_trade_price_type.is_some_and(|of| of.name().is_none()),
-                tag::CLEARING_TRADE_PRICE_TYPE,
-            ),
-        ];
-        match undefined.into_iter().find(|(is_undefined, _)| *is_undefined) {
-            Some((_, tag)) => Err(check::undefined_value(tag)),
-            None => Ok(()),
+        macro_rules! is_undefined {
+            ($field:ident) => {
+                self.$field.is_some_and(|of| of.name().is_none())
+            };
         }
+        check::check_defined(&[
+            (is_undefined!(avg_px_indicator), tag::AVG_PX_INDICATOR),
+            (is_undefined!(clearing_trade_price_type), tag::CLEARING_TRADE_PRICE_TYPE),
+            (is_undefined!(cust_order_handling_inst), tag::CUST_ORDER_HANDLING_INST),
+            (is_undefined!(clearing_account_type), tag::CLEARING_ACCOUNT_TYPE),
+            (is_undefined!(cust_order_capacity), tag::CUST_ORDER_CAPACITY),
+        ])
     }
 
     fn decode_parties(

@@ -10,6 +10,7 @@ use super::ascii_int::AsciiInt;
 use super::faults::{Decision, Faults};
 use super::pending_reports::copy;
 use super::session::Session;
+use crate::defined_values::debug_assert_defined;
 
 /// The fields that the gateway assigns to a business message.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,9 @@ pub(super) fn publish(
     let (copies, capacity) = (decision.copies(), account.retransmit_buffer.capacity());
     let stored =
         account.retransmit_buffer.store((uuid, number), copies, |buffer| encode(buffer, &stamp));
+    if let Ok(message) = &stored {
+        debug_assert_defined(message);
+    }
     let (Ok(message), Some(session)) = (stored, session) else { return };
     if session.closing {
         return;

@@ -78,7 +78,11 @@ impl<L: Listener> FrameHandler<'_, L> {
         }
         self.counters.mass_quotes += 1;
         let request = Request::from_mass_quote(message).echoed(self.rules.venue);
-        if let Err(refusal) = check::check_sender(&request, &self.parties(account)) {
+        let short_sale = message.short_sale_type().is_some_and(|of| of.name().is_none());
+        let checked = check::check_sender(&request, &self.parties(account))
+            .and_then(|()| check::check_liquidity(message.liquidity_flag()))
+            .and_then(|()| check::check_defined(&[(short_sale, check::tag::SHORT_SALE_TYPE)]));
+        if let Err(refusal) = checked {
             return self.reject(account, &request, b"i", message.seq_num(), refusal);
         }
         self.record_quote_source(account, &request, message.quote_id());

@@ -353,12 +353,15 @@ pub enum OrderReason {
     Closed = 1003,
     /// The price is not a multiple of the tick, or out of range.
     FieldIncorrect = 1011,
-    /// A time in force that this market does not support, or an invalid minimum quantity.
+    /// A time in force that this market does not support, an invalid minimum quantity, or a display
+    /// quantity of 0.
     Qualifier = 1013,
     /// An order without a price while the opposite side is empty.
     NoOppositePrice = 2013,
     /// The order does not exist.
     NotOnBook = 2045,
+    /// The display quantity is more than the whole or the open quantity.
+    Display = 2046,
     /// The SecurityID is unknown.
     UnknownContract = 2047,
     /// The order belongs to another session.
@@ -381,8 +384,12 @@ pub enum OrderReason {
     Quantity = 2115,
     /// A replacement that would change a stop order to another type, or vice versa.
     OrderType = 2311,
+    /// A replacement that would give an order a display quantity, or take it away.
+    DisplayChange = 5102,
     /// The matching engine is full.
     Rejected = 7000,
+    /// The display quantity is less than the minimum quantity.
+    DisplayBelowMinimum = 7613,
 }
 
 impl OrderReason {
@@ -398,7 +405,10 @@ impl OrderReason {
         match self {
             Self::Closed => "Market is closed",
             Self::FieldIncorrect => "Price is not a multiple of the tick or out of range",
-            Self::Qualifier => "Invalid time in force or minimum quantity",
+            Self::Qualifier => "Invalid time in force, minimum or display quantity",
+            Self::Display => "Display quantity exceeds the total or open quantity",
+            Self::DisplayBelowMinimum => "Display quantity below the minimum quantity",
+            Self::DisplayChange => "Order cannot gain or lose its display quantity",
             Self::NoOppositePrice => "Opposite side is empty",
             Self::NotOnBook => "Order is not on the book",
             Self::UnknownContract => "Unknown contract",

@@ -43,7 +43,7 @@ macro_rules! order_terms {
         $encoder
             .set_security_id($order.security_id)
             .set_order_qty($order.quantity)
-            .set_ord_type($order.ord_type)
+            .set_ord_type($order.reported_type())
             .set_side($order.side)
             .set_stop_px($order.stop_px)
             .set_expire_date($order.expire_date)
@@ -97,7 +97,8 @@ impl<L: Listener> FrameHandler<'_, L> {
                 .set_price(order.price.unwrap_or_default())
                 .set_cum_qty(resting.traded)
                 .set_leaves_qty(resting.remaining)
-                .set_min_qty(order.min_qty);
+                .set_min_qty(order.min_qty)
+                .set_display_qty(order.display_qty);
             Ok(ExecutionReportModify531::ENCODED_LENGTH)
         });
     }
@@ -196,7 +197,7 @@ impl<L: Listener> FrameHandler<'_, L> {
                 .set_ref_msg_type(message_type)
                 .set_poss_retrans_flag(BooleanFlag::FALSE)
                 .set_split_msg(stamp.split)
-                .set_manual_order_indicator(ManualOrdInd(request.manual_order_indicator));
+                .set_manual_order_indicator(manual_order_indicator(request));
             Ok(BusinessReject521::ENCODED_LENGTH)
         });
     }
@@ -215,6 +216,14 @@ impl<L: Listener> FrameHandler<'_, L> {
     }
 }
 
+/// Returns the indicator of a request (tag 1028), null if it has another value than 0 or 1.
+fn manual_order_indicator(request: &Request) -> ManualOrdInd {
+    match request.manual_order_indicator {
+        value @ (0 | 1) => ManualOrdInd(value),
+        _ => ManualOrdInd(u8::MAX),
+    }
+}
+
 /// Encodes the report of an accepted order, or of a triggered stop order.
 pub(super) fn encode_new(
     buffer: &mut [u8],
@@ -226,7 +235,8 @@ pub(super) fn encode_new(
     order_terms!(report, order)
         .set_order_id(order.order.0)
         .set_price(order.price.unwrap_or_default())
-        .set_min_qty(order.min_qty);
+        .set_min_qty(order.min_qty)
+        .set_display_qty(order.display_qty);
     Ok(ExecutionReportNew522::ENCODED_LENGTH)
 }
 
@@ -259,6 +269,7 @@ pub(super) fn encode_cancelled(
         .set_price(resting.price)
         .set_cum_qty(resting.traded)
         .set_min_qty(order.min_qty)
+        .set_display_qty(order.display_qty)
         .set_orig_order_user(orig_order_user)
         .set_exec_restatement_reason(reason);
     Ok(ExecutionReportCancel534::ENCODED_LENGTH)

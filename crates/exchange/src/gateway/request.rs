@@ -36,6 +36,7 @@ pub(super) struct ClientOrder {
     pub(super) details: u32,
     pub(super) security_id: i32,
     pub(super) side: SideReq,
+    /// The requested type, which reports may lack.
     pub(super) ord_type: OrderType,
     /// The requested price; for an accepted order, its limit.
     pub(super) price: Option<Price>,
@@ -225,12 +226,20 @@ impl ClientOrder {
         Self { request: self.request.echoed(venue), ..self }
     }
 
-    /// Returns the accepted order as reports describe it. Reports have no type for a stop order
-    /// with protection, so it is reported as a stop limit order with its assigned limit.
+    /// Returns the accepted order as reports describe it: a stop order with protection has its
+    /// assigned limit.
     pub(super) fn accepted(self, order: OrderId, price: Price) -> Self {
-        let is_stop = self.ord_type.0 == OrderTypeReq::STOPWITH_PROTECTION.0;
-        let ord_type = if is_stop { OrderType::STOP_LIMIT } else { self.ord_type };
+        let ord_type = self.reported_type();
         Self { order, price: Some(price), ord_type, ..self }
+    }
+
+    /// Returns OrdType (tag 40) of reports, which have no value for a stop order with protection:
+    /// it is reported as a stop limit order, also if it is rejected.
+    pub(super) fn reported_type(&self) -> OrderType {
+        match OrderTypeReq(self.ord_type.0) {
+            OrderTypeReq::STOPWITH_PROTECTION => OrderType::STOP_LIMIT,
+            _ => self.ord_type,
+        }
     }
 
     pub(super) fn from_order(message: &NewOrderSingle514<'_>) -> Self {

@@ -18,6 +18,7 @@ use super::retransmit_buffer::Retransmission;
 use super::status::MassStatus;
 use super::{ConnectionId, Designation, GatewayCounters, SessionState};
 use crate::Listener;
+use crate::defined_values::debug_assert_defined;
 
 /// The time limit for a logon. CME specifies it between Negotiate and Establish; this gateway
 /// applies it before Negotiate too.
@@ -29,6 +30,7 @@ pub(super) struct Session {
     pub(super) state: SessionState,
     /// The logged-on account, set when the NegotiationResponse or EstablishmentAck is sent.
     pub(super) account: Option<usize>,
+    /// The UUID of the session; before it is negotiated, that of the last message, or 0.
     pub(super) uuid: u64,
     pub(super) keep_alive: Duration,
     /// The time of the last received byte.
@@ -199,7 +201,12 @@ impl Session {
         encode: impl FnOnce(&mut [u8]) -> Result<usize, hairpin_sbe::EncodeError>,
     ) -> bool {
         self.last_sent = now.monotonic;
-        let is_appended = self.outbound.append(encode).is_ok();
+        let checked = |buffer: &mut [u8]| {
+            let length = encode(buffer)?;
+            debug_assert_defined(&buffer[..length]);
+            Ok(length)
+        };
+        let is_appended = self.outbound.append(checked).is_ok();
         if !is_appended {
             self.close_slow_reader();
         }

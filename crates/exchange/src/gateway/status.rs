@@ -209,6 +209,7 @@ fn encode_status(
         .set_cum_qty(order.traded)
         .set_leaves_qty(order.remaining)
         .set_min_qty(entry.min_qty)
+        .set_display_qty(entry.display_qty)
         .set_ord_status(status)
         .set_ord_status_req_id(query.order)
         .set_mass_status_req_id(query.mass)

@@ -212,6 +212,7 @@ fn encode_elimination(
         .set_order_id(elimination.order.0)
         .set_price(entry.price.unwrap_or_default())
         .set_cum_qty(elimination.traded)
-        .set_min_qty(entry.min_qty);
+        .set_min_qty(entry.min_qty)
+        .set_display_qty(entry.display_qty);
     Ok(ExecutionReportElimination524::ENCODED_LENGTH)
 }

@@ -81,14 +81,20 @@ impl Accumulator {
     /// The maximum number of resting orders that one submission can match.
     const MATCHED_ORDERS_MAX: u32 = 1 << 16;
 
+    /// The number of times that one submission can match hidden quantity in addition, in an engine
+    /// of any size.
+    const SHOWN_AGAIN: u32 = 64;
+
     /// Creates an accumulator for an engine of `orders` orders. It has room for two submissions
     /// that match up to 65,536 orders each. Submissions that may match more are rejected.
     ///
-    /// All fills of a submission but one remove a resting order, and each trade adds the
-    /// aggressor's fill.
+    /// All fills of a submission but one remove a resting order or show hidden quantity again, and
+    /// each trade adds the aggressor's fill.
     #[must_use]
     pub fn new(instruments: u32, orders: u32) -> Self {
-        let fills = Self::fills_of_one_submission(orders.min(Self::MATCHED_ORDERS_MAX)) * 2;
+        let fills =
+            Self::fills_of_one_submission(orders.min(Self::MATCHED_ORDERS_MAX) + Self::SHOWN_AGAIN)
+                * 2;
         Self {
             trades: Vec::with_capacity(fills / 2),
             fills: Vec::with_capacity(fills),
@@ -176,11 +182,11 @@ impl Accumulator {
         (self.trades.capacity(), self.fills.capacity())
     }
 
-    /// Returns `true` if a submission that matches up to `orders` resting orders fits.
-    pub(super) fn has_room(&self, orders: u32) -> bool {
-        self.fills.capacity() - self.fills.len() >= Self::fills_of_one_submission(orders)
-            && self.trades.capacity() - self.trades.len() > orders as usize
-            && self.self_matches.capacity() - self.self_matches.len() > orders as usize
+    /// Returns `true` if a submission that matches resting orders up to `matched` times fits.
+    pub(super) fn has_room(&self, matched: u32) -> bool {
+        self.fills.capacity() - self.fills.len() >= Self::fills_of_one_submission(matched)
+            && self.trades.capacity() - self.trades.len() > matched as usize
+            && self.self_matches.capacity() - self.self_matches.len() > matched as usize
     }
 
     /// Records the cancel of an order by self-match prevention, with its state before the cancel.

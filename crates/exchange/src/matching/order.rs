@@ -158,6 +158,9 @@ pub struct NewOrder {
     /// The contracts that have to trade at once (MinQty, tag 110), up to `quantity`. If they
     /// cannot, the whole order is eliminated. Most orders have 0.
     pub minimum: u32,
+    /// The contracts displayed at a time (DisplayQty, tag 1138), from `minimum` to `quantity`; 0
+    /// displays all.
+    pub display: u32,
     /// The time in force.
     pub time_in_force: TimeInForce,
     /// The owner of the order.
@@ -192,6 +195,9 @@ pub struct Replacement {
     pub quantity: u32,
     /// The contracts that have to trade at once, same as [`NewOrder::minimum`].
     pub minimum: u32,
+    /// The contracts displayed at a time, same as [`NewOrder::display`], up to the new open
+    /// quantity. An order with a display quantity cannot be replaced by one without, or vice versa.
+    pub display: u32,
     /// The time in force.
     pub time_in_force: TimeInForce,
     /// The in-flight mitigation (OFMOverride, tag 9768): traded contracts count against `quantity`.
@@ -205,7 +211,7 @@ pub struct Replacement {
 impl Replacement {
     /// Returns the order `old` with the new terms, as a new order.
     pub(super) fn applied_to(&self, old: &Order) -> NewOrder {
-        let &Self { kind, price, quantity, minimum, time_in_force, self_match, .. } = self;
+        let &Self { kind, price, quantity, minimum, display, time_in_force, self_match, .. } = self;
         let &Order { instrument, side, owner, quote, .. } = old;
         NewOrder {
             instrument,
@@ -214,6 +220,7 @@ impl Replacement {
             price,
             quantity,
             minimum,
+            display,
             time_in_force,
             owner,
             self_match,
@@ -237,8 +244,12 @@ pub struct Order {
     pub price: Price,
     /// The quantity in contracts as submitted or last replaced.
     pub quantity: u32,
-    /// The contracts that are still open.
+    /// The contracts that are still open, displayed or hidden.
     pub remaining: u32,
+    /// The contracts displayed at a time (DisplayQty, tag 1138); 0 displays all.
+    pub display: u32,
+    /// The contracts displayed now; 0 before the order rests.
+    pub shown: u32,
     /// The traded contracts. After replacements, `traded` and `remaining` need not add up to
     /// `quantity`.
     pub traded: u32,
@@ -260,6 +271,23 @@ pub struct Order {
     pub(super) behind: u32,
 }
 
+impl Order {
+    /// Returns the contracts that the order displays when it joins a queue.
+    pub(super) fn shown_at_entry(&self) -> u32 {
+        if self.display == 0 { self.remaining } else { self.remaining.min(self.display) }
+    }
+
+    /// Returns the open contracts that are not displayed.
+    pub(super) const fn hidden(&self) -> u32 {
+        self.remaining - self.shown
+    }
+
+    /// Returns the number of times that hidden contracts will be displayed.
+    pub(super) fn tranches(&self) -> u32 {
+        if self.display == 0 { 0 } else { self.hidden().div_ceil(self.display) }
+    }
+}
+
 /// The reason why an order was not accepted. The book is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -276,6 +304,15 @@ pub enum Rejection {
     /// The minimum exceeds the quantity.
     #[error("minimum quantity exceeds the quantity")]
     Minimum,
+    /// The display quantity exceeds the quantity, or the open quantity of a replacement.
+    #[error("display quantity exceeds the quantity")]
+    Display,
+    /// The display quantity is less than the minimum quantity.
+    #[error("display quantity is less than the minimum quantity")]
+    DisplayBelowMinimum,
+    /// A replacement that would give an order a display quantity, or take it away.
+    #[error("an order cannot gain or lose its display quantity")]
+    DisplayChange,
     /// An order without its own price, while the opposite side is empty.
     #[error("opposite side is empty")]
     NoOppositePrice,

@@ -23,8 +23,8 @@ pub enum Replaced {
 impl Matching {
     /// Replaces the terms of a resting order, which keeps its id.
     ///
-    /// The order keeps its priority if limit and kind stay and its open quantity does not grow. A
-    /// change of the time in force keeps the priority too. Any other replacement removes the order
+    /// The order keeps its priority if limit and kind stay and neither its open quantity nor its
+    /// display quantity grows. A change of the time in force keeps the priority too. Any other replacement removes the order
     /// and enters it again, so that it may trade.
     ///
     /// Without mitigation `quantity` is the new open quantity. With mitigation, traded contracts
@@ -43,22 +43,27 @@ impl Matching {
         if old.mitigates.is_some_and(|mitigates| mitigates != replacement.mitigates) {
             return Err(Rejection::Mitigation);
         }
-        let &Replacement { kind, quantity, minimum, time_in_force, mitigates, self_match, .. } =
+        let &Replacement { kind, quantity, minimum, display, time_in_force, mitigates, .. } =
             replacement;
+        check_display(&old, display)?;
         let new = replacement.applied_to(&old);
         self.check(&new)?;
         let remaining = quantity.saturating_sub(if mitigates { old.traded } else { 0 });
         if remaining == 0 {
             return Ok(Replaced::Cancelled(self.cancel(id, events).unwrap_or(old)));
         }
+        if display > remaining {
+            return Err(Rejection::Display);
+        }
         let order = Order {
             kind,
             price: self.limit(&new)?,
             quantity,
             remaining,
+            display,
             time_in_force,
             mitigates: Some(mitigates),
-            self_match,
+            self_match: replacement.self_match,
             ..old
         };
         let submitted = if keeps_priority(&old, &order, minimum) {
@@ -66,7 +71,7 @@ impl Matching {
             events.touch(old.instrument);
             events.touch_order(id.slot());
             Submitted { order: id, price: order.price, remaining, eliminated: 0, prevented: 0 }
-        } else if !self.has_room_for_reentry(&old, events) {
+        } else if !self.has_room_for_reentry(&old, remaining, events) {
             return Err(Rejection::Full);
         } else {
             self.detach(id.slot());
@@ -77,22 +82,28 @@ impl Matching {
 
     /// Returns `true` if a resting order can be entered again. Its slot is already reserved, and so
     /// is its level if it is the only order there.
-    fn has_room_for_reentry(&self, old: &Order, events: &Accumulator) -> bool {
+    fn has_room_for_reentry(&self, old: &Order, quantity: u32, events: &Accumulator) -> bool {
         let leaves_level = self.levels[old.level].view.orders == 1;
-        let orders = self.books[old.instrument as usize].orders;
-        (leaves_level || !self.levels.is_full()) && events.has_room(orders)
+        let fills = self.fills_max(old.instrument, quantity);
+        (leaves_level || !self.levels.is_full()) && events.has_room(fills)
     }
 
     /// Applies new terms to a resting order that keeps its priority and does not grow.
     fn reduce_to(&mut self, order: &Order) {
-        let slot = order.id.slot();
-        self.reduce(slot, self.orders[slot].remaining - order.remaining);
-        let resting = &mut self.orders[slot];
-        resting.quantity = order.quantity;
-        resting.time_in_force = order.time_in_force;
-        resting.mitigates = order.mitigates;
-        resting.self_match = order.self_match;
+        let old = self.orders[order.id.slot()];
+        let new = Order { shown: old.shown.min(order.shown_at_entry()), ..*order };
+        let level = &mut self.levels[old.level];
+        level.view.quantity -= old.shown - new.shown;
+        level.hidden = level.hidden - old.hidden() + new.hidden();
+        let book = &mut self.books[old.instrument as usize];
+        book.tranches = book.tranches - old.tranches() + new.tranches();
+        self.orders[order.id.slot()] = new;
     }
+}
+
+/// Checks that a replacement neither gives an order a display quantity nor takes it away.
+pub(super) fn check_display(old: &Order, display: u32) -> Result<(), Rejection> {
+    if (old.display == 0) == (display == 0) { Ok(()) } else { Err(Rejection::DisplayChange) }
 }
 
 fn keeps_priority(old: &Order, new: &Order, minimum: u32) -> bool {
@@ -100,6 +111,7 @@ fn keeps_priority(old: &Order, new: &Order, minimum: u32) -> bool {
         && old.kind == OrderKind::Limit
         && new.price == old.price
         && new.remaining <= old.remaining
+        && new.display <= old.display
         && new.time_in_force != TimeInForce::FillAndKill
         && minimum == 0
 }

@@ -8,7 +8,7 @@
 
 use super::{
     Accumulator, BOOK_ORDERS_MAX, Matching, NewOrder, Order, OrderId, OrderKind, Rejection,
-    Replacement, Side, TimeInForce,
+    Replacement, Side, TimeInForce, replace::check_display,
 };
 use crate::Price;
 use crate::slab::NONE;
@@ -51,6 +51,7 @@ impl Matching {
             price,
             quantity: new.quantity,
             remaining: new.quantity,
+            display: new.display,
             time_in_force: new.time_in_force,
             owner: new.owner,
             self_match: new.self_match,
@@ -78,13 +79,18 @@ impl Matching {
         if old.mitigates.is_some_and(|mitigates| mitigates != replacement.mitigates) {
             return Err(Rejection::Mitigation);
         }
-        let &Replacement { quantity, time_in_force, mitigates, self_match, .. } = replacement;
+        check_display(&old, replacement.display)?;
         let new = replacement.applied_to(&old);
-        let price = self.check_stop(&new, trigger)?;
-        let mitigates = Some(mitigates);
-        let remaining = quantity;
-        let order =
-            Order { price, quantity, remaining, time_in_force, mitigates, self_match, ..old };
+        let order = Order {
+            price: self.check_stop(&new, trigger)?,
+            quantity: new.quantity,
+            remaining: new.quantity,
+            display: new.display,
+            time_in_force: new.time_in_force,
+            mitigates: Some(replacement.mitigates),
+            self_match: new.self_match,
+            ..old
+        };
         self.stops.remove(index);
         self.stops.push(StopOrder { order, trigger });
         Ok(order)
@@ -130,9 +136,11 @@ impl Matching {
             self.last[instrument as usize] = Some(price);
             let is_triggered = |stop: &StopOrder| stop.is_triggered(instrument, price);
             let orders = self.books[instrument as usize].orders;
-            let has_room =
-                !self.levels.is_full() && orders < BOOK_ORDERS_MAX && events.has_room(orders);
-            if has_room && let Some(index) = self.stops.iter().position(is_triggered) {
+            let has_slots = !self.levels.is_full() && orders < BOOK_ORDERS_MAX;
+            if has_slots
+                && let Some(index) = self.stops.iter().position(is_triggered)
+                && events.has_room(self.fills_max(instrument, self.stops[index].order.quantity))
+            {
                 let stop = self.stops.remove(index);
                 self.execute(stop.order, 0, events);
                 return Some(stop.order);

@@ -192,13 +192,51 @@ impl Publisher {
         self.implied.changed.clear();
         let after = self.queue.lengths();
         if after != before {
-            self.queue_resent(now.utc, after);
+            self.queue_all_books(now.utc, after, true);
         }
         reset
     }
 
-    fn queue_resent(&mut self, transact_time: Utc, end: super::queue::Lengths) {
-        let number = self.queue_market(transact_time, end, true);
+    /// Starts a trading week: packets of the incremental feed are numbered from 1, without a
+    /// ChannelReset, and so are the entries of each instrument. The loops restart. Volumes, trades,
+    /// statistics and limits are those of a new week. The next event has the current books, if
+    /// there are any.
+    ///
+    /// Returns [`Publication::Deferred`] while an event is queued. Send packets, then try again.
+    pub fn begin_week(&mut self, now: Now, matching: &Matching) -> Publication {
+        let count = self.instruments.len();
+        let slots = self.orders.as_ref().map_or(0, |_| matching.resting() as usize);
+        let has_room = |publisher: &Self| {
+            let queue = &publisher.queue;
+            queue.has_room_for(1, count, count) && queue.has_room_for_orders(slots)
+        };
+        if !self.flush(now.monotonic) || !self.queue.is_empty() || !has_room(self) {
+            return Publication::Deferred;
+        }
+        self.sequence = 0;
+        self.books.clear();
+        self.sessions.fill(Session::default());
+        for instrument in self.instrument_indices() {
+            self.earlier_volumes[instrument as usize] = matching.volume(instrument);
+            self.clear_orders(instrument);
+        }
+        self.definitions.restart();
+        self.snapshots.restart();
+        self.order_snapshots.restart();
+        let before = self.queue.lengths();
+        self.instrument_indices()
+            .for_each(|instrument| self.queue_current_state(instrument, matching));
+        self.implied.changed.clear();
+        let after = self.queue.lengths();
+        if after == before {
+            return Publication::Unchanged;
+        }
+        self.queue_all_books(now.utc, after, false);
+        Publication::Event(self.events)
+    }
+
+    fn queue_all_books(&mut self, transact_time: Utc, end: super::queue::Lengths, resent: bool) {
+        let number = self.queue_market(transact_time, end, resent);
         for instrument in self.instrument_indices() {
             self.published_mut(instrument).transact_time = transact_time;
             if self.books.at(instrument).rpt_seq > 0 {

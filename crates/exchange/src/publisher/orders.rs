@@ -20,13 +20,13 @@ pub struct PublishedOrder {
     pub priority: u64,
     /// The limit (tag 270).
     pub price: Price,
-    /// The open quantity in contracts (MDDisplayQty, tag 37706).
+    /// The displayed quantity in contracts (MDDisplayQty, tag 37706).
     pub quantity: u32,
 }
 
 impl PublishedOrder {
     pub(super) fn from_order(order: &Order) -> Self {
-        let &Order { id, side, priority, price, remaining: quantity, .. } = order;
+        let &Order { id, side, priority, price, shown: quantity, .. } = order;
         Self { id, side, priority, price, quantity }
     }
 

@@ -3,6 +3,8 @@
 use hairpin_sbe::EncodeError;
 use hairpin_time::Utc;
 
+use crate::defined_values::debug_assert_defined;
+
 /// The length of the packet header: MsgSeqNum (u32 at 0) and SendingTime (u64 at 4).
 pub(super) const PACKET_HEADER: usize = 12;
 
@@ -43,6 +45,7 @@ impl<'a> Packet<'a> {
     ) -> Result<(), EncodeError> {
         let start = self.length;
         let length = encode(&mut self.buffer[start + MESSAGE_SIZE..])? + MESSAGE_SIZE;
+        debug_assert_defined(&self.buffer[start + MESSAGE_SIZE..start + length]);
         // The length is at most `MAX_PAYLOAD`.
         self.buffer[start..start + MESSAGE_SIZE].copy_from_slice(&(length as u16).to_le_bytes());
         self.length += length;

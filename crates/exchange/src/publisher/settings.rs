@@ -14,7 +14,7 @@ pub struct PublisherSettings {
     pub channel: i16,
     /// MarketSegmentID of all instruments (tag 1300), or the first of several segments.
     pub market_segment: u8,
-    /// The silence before a heartbeat while the loops are paced, at most 10 ms before. CME's own
+    /// The silence of the incremental feed before a heartbeat, at any pace of the loops. CME's own
     /// value is not public.
     pub heartbeat: Duration,
     /// The period of the loops, once they are paced.

@@ -16,6 +16,8 @@ pub enum TradingStatus {
     TradingHalt = 2,
     /// The session has ended.
     Close = 4,
+    /// A price is indicated before the market reopens.
+    NewPriceIndication = 15,
     /// Orders are matched.
     #[default]
     ReadyToTrade = 17,
@@ -23,6 +25,12 @@ pub enum TradingStatus {
     NotAvailable = 18,
     /// Before the opening. CME accepts orders then without matching; this exchange accepts none.
     PreOpen = 21,
+    /// Before a cross.
+    PreCross = 24,
+    /// During a cross.
+    Cross = 25,
+    /// After the close.
+    PostClose = 26,
 }
 
 impl TradingStatus {

@@ -1,7 +1,7 @@
 //! A connection of the replay service.
 
 use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16};
-use hairpin_time::Now;
+use hairpin_time::{Instant, Now};
 use thiserror::Error;
 
 use super::history::History;
@@ -81,6 +81,7 @@ enum State {
 #[derive(Debug)]
 pub(super) struct Session {
     state: State,
+    since: Instant,
     input: Vec<u8>,
     output: Box<[u8; PREFIX + MAX_PAYLOAD]>,
     /// The number of bytes in the output, and how many of them are sent.
@@ -91,15 +92,31 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(now: Instant) -> Self {
         Self {
             state: State::New,
+            since: now,
             input: Vec::with_capacity(REQUEST_MAX),
             output: Box::new([0; PREFIX + MAX_PAYLOAD]),
             length: 0,
             sent: 0,
             sequence: 0,
         }
+    }
+
+    /// Returns the time of the connection.
+    pub(super) fn since(&self) -> Instant {
+        self.since
+    }
+
+    /// Returns `true` if the client has not logged on.
+    pub(super) fn is_new(&self) -> bool {
+        self.state == State::New
+    }
+
+    /// Returns `true` if the client has not made its request.
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self.state, State::New | State::LoggedOn)
     }
 
     pub(super) fn is_finished(&self) -> bool {

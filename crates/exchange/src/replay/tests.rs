@@ -1,6 +1,6 @@
 use hairpin_cme_codecs::mdp3::{AdminLogin15, AdminLogout16};
 use hairpin_sbe::MessageHeader;
-use hairpin_time::{Instant, Utc};
+use hairpin_time::{Duration, Instant, Utc};
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn request(begin: u32, end: u32) -> String {
 /// Returns the packets that a connection sends for these messages, transferred `step` bytes at a
 /// time.
 fn exchange(server: &mut ReplayServer, messages: &[&str], step: usize) -> Vec<Vec<u8>> {
-    let id = server.handle_connected().unwrap();
+    let id = server.handle_connected(Instant::ZERO).unwrap();
     let mut stream = Vec::new();
     let mut drain = |server: &mut ReplayServer| {
         while let Some(bytes) = server.poll_transmit(NOW, id) {
@@ -141,7 +141,7 @@ fn rejects_invalid_requests_with_the_reason() {
 #[test]
 fn rejects_a_second_request() {
     let mut server = server(20, 64);
-    let id = server.handle_connected().unwrap();
+    let id = server.handle_connected(Instant::ZERO).unwrap();
     for body in [LOGON, &request(7, 9), &request(10, 11)] {
         server.handle_bytes(id, &message(body));
     }
@@ -165,7 +165,7 @@ fn next(server: &mut ReplayServer, id: ReplayId) -> Option<Vec<u8>> {
 #[test]
 fn sends_requested_packets_after_a_client_logout() {
     let mut server = server(20, 64);
-    let id = server.handle_connected().unwrap();
+    let id = server.handle_connected(Instant::ZERO).unwrap();
     for body in [LOGON, &request(7, 9), "35=5|"] {
         server.handle_bytes(id, &message(body));
     }
@@ -178,7 +178,7 @@ fn sends_requested_packets_after_a_client_logout() {
 #[test]
 fn rejects_packets_overwritten_during_the_replay() {
     let mut server = server(20, 10);
-    let id = server.handle_connected().unwrap();
+    let id = server.handle_connected(Instant::ZERO).unwrap();
     for body in [LOGON, &request(11, 20)] {
         server.handle_bytes(id, &message(body));
     }
@@ -195,7 +195,7 @@ fn rejects_packets_overwritten_during_the_replay() {
 #[test]
 fn rejects_an_overlong_request() {
     let mut server = server(1, 1);
-    let id = server.handle_connected().unwrap();
+    let id = server.handle_connected(Instant::ZERO).unwrap();
     server.handle_bytes(id, &[b'9'; 100_000]);
     let bytes = server.poll_transmit(NOW, id).unwrap();
     assert_eq!(logout_text(&bytes[2..]), ReplayReject::Malformed.to_string());
@@ -213,13 +213,13 @@ fn logout_without_a_request_ends_the_session() {
 fn counts_refused_only() {
     let mut server = server(1, 1);
     for _ in 0..2 {
-        server.handle_connected().unwrap();
+        server.handle_connected(Instant::ZERO).unwrap();
     }
-    assert_eq!(server.handle_connected(), None);
+    assert_eq!(server.handle_connected(Instant::ZERO), None);
     let expected = ReplayCounters { connections: 2, refused: 1, ..ReplayCounters::default() };
     assert_eq!(*server.counters(), expected);
     server.handle_closed(ReplayId(0));
-    assert_eq!(server.handle_connected(), Some(ReplayId(0)));
+    assert_eq!(server.handle_connected(Instant::ZERO), Some(ReplayId(0)));
 }
 
 #[test]
@@ -257,4 +257,36 @@ fn foreign_schema_has_other_ids_and_the_same_blocks() {
         }
     }
     assert_eq!(packets[0], packets[1]);
+}
+
+#[test]
+fn oldest_connection_without_a_logon_gives_way() {
+    let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+    let mut server = server(5, 64);
+    let [first, second] = [0, 1].map(|seconds| server.handle_connected(at(seconds)).unwrap());
+    assert!(!server.has_room());
+    // A connection that has logged on never gives way.
+    server.handle_bytes(first, &message(LOGON));
+    assert_eq!(server.close_idle(), Some(second));
+    let third = server.handle_connected(at(2)).unwrap();
+    assert_eq!((third, server.close_idle()), (second, Some(second)));
+    server.handle_connected(at(3)).unwrap();
+    server.handle_bytes(second, &message(LOGON));
+    assert_eq!((server.close_idle(), server.handle_connected(at(4))), (None, None));
+    let counters = server.counters();
+    assert_eq!((counters.idle_closed, counters.refused), (2, 1));
+}
+
+#[test]
+fn request_must_arrive_in_time() {
+    let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+    let mut server = server(5, 64);
+    let [silent, requesting] = [0, 1].map(|seconds| server.handle_connected(at(seconds)).unwrap());
+    server.handle_bytes(silent, &message(LOGON));
+    server.handle_bytes(requesting, &message(LOGON));
+    server.handle_bytes(requesting, &message(&request(1, 2)));
+    assert_eq!((server.poll_timeout(), server.handle_timeout(at(9))), (Some(at(10)), None));
+    assert_eq!(server.handle_timeout(at(10)), Some(silent));
+    assert_eq!((server.handle_timeout(at(99)), server.poll_timeout()), (None, None));
+    assert_eq!(server.counters().timeouts, 1);
 }

@@ -253,7 +253,9 @@ impl Client {
             .i64(85, NULL_PRICE)
             .text(93, "GB")
             // MinQty, DisplayQty, ExpireDate.
-            .ones(98, 10)
+            .ones(98, 4)
+            .u32(102, 1)
+            .ones(106, 2)
             .u8(108, b'2')
             .u8(109, 0)
             .u8(110, 1)

@@ -101,7 +101,9 @@ fn expect_new(new: &Message, price: i64, quantity: u32) {
         .u32(169, 1_001)
         .u32(173, quantity)
         // MinQty, DisplayQty, ExpireDate, DelayDuration.
-        .ones(177, 12)
+        .ones(177, 4)
+        .u32(181, 1)
+        .ones(185, 4)
         .u8(189, b'2')
         .u8(190, 1)
         .u8(191, 0)
@@ -185,7 +187,9 @@ fn expect_cancelled(canceled: &Message, order: u64, price: i64, traded: u32, own
         .u32(173, traded + 1)
         .u32(177, traded)
         // MinQty, DisplayQty, ExpireDate, DelayDuration.
-        .ones(181, 12)
+        .ones(181, 4)
+        .u32(185, 1)
+        .ones(189, 4)
         .u8(193, b'2')
         .u8(194, 1)
         .u8(195, 0)

@@ -495,3 +495,42 @@ fn foreign_client_trades_over_a_socket() {
     assert_eq!(decode!(Terminate507, answer).request_timestamp(), timestamp + 1);
     harness.expect_end();
 }
+
+/// A crowd that connects and never logs on keeps no client out: the oldest of it gives way.
+#[test]
+fn client_logs_on_beside_2_000_idle_connections() {
+    let mut harness = Harness::new(14, true);
+    harness.log_on();
+    let address = harness.exchange.gateway_address();
+    let connect = || TcpStream::connect(address, TcpOptions::default()).unwrap();
+    // This end keeps the latest hundred: descriptors may be few.
+    let mut idle = VecDeque::new();
+    for batch in 1..=20 {
+        idle.extend((0..100).map(|_| connect()));
+        harness.until("the batch", |harness| {
+            harness.exchange.gateway_counters().connections == 1 + 100 * batch
+        });
+        idle.drain(..idle.len().saturating_sub(100));
+    }
+    // The client queues behind another batch.
+    idle.extend((0..100).map(|_| connect()));
+    let session = std::mem::replace(&mut harness.stream, connect());
+    let before = harness.exchange.gateway_counters().connections;
+    harness.until("a connection", |harness| harness.stream.finish_connect().unwrap());
+    harness.until("its turn", |harness| {
+        harness.exchange.gateway_counters().connections >= before + 101
+    });
+    let timestamp = now(harness.start).utc.as_nanos();
+    let message = crate::client::negotiate_by(UUID, timestamp, "OTHER", "XYZ");
+    harness.send(&message);
+    // An unknown key is answered, and so is the session that was established before the crowd.
+    assert_eq!(harness.read().template(), 502);
+    harness.stream = session;
+    let price = harness.exchange.market().matching().best(0, Side::Bid).unwrap().price.0;
+    harness.send(&order_with(1, price, |_| {}));
+    assert_eq!(harness.read().template(), 522);
+    let counters = harness.exchange.gateway_counters();
+    assert!(counters.connections >= 2_102, "{counters:?}");
+    assert_eq!((counters.refused_connections, counters.logon_timeouts), (0, 0));
+    assert!(counters.idle_connections_closed >= 2_098, "{counters:?}");
+}

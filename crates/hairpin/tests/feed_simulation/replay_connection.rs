@@ -75,7 +75,7 @@ impl ReplayConnection {
             _ => return Some(ReplayOutcome::Failed),
         }
         if !self.to_send.is_empty() {
-            self.place = server.handle_connected();
+            self.place = server.handle_connected(now.monotonic);
             let sent = self.connection.write(now.monotonic, End::Client, &self.to_send);
             assert_eq!(sent, Ok(self.to_send.len()), "a request fits in the window");
             self.to_send.clear();

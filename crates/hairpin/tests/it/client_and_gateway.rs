@@ -464,7 +464,6 @@ fn invalid_orders_are_rejected_with_a_known_reason() {
     refused("refused 9: 2047 (instrument is unknown)", pair.answer(&unknown));
     let qualifier = "refused 9: 1013 (order qualifier is invalid)";
     refused(qualifier, pair.answer(&order.good_till_date(0)));
-    refused("business Some(7): 0 (other reason)", pair.answer(&order.with_display_quantity(1)));
     let stop = NewOrder::stop(security, SideReq::BUY, Decimal(LOW), 1, 9.into());
     refused(qualifier, pair.answer(&stop.fill_and_kill()));
 
@@ -472,6 +471,8 @@ fn invalid_orders_are_rejected_with_a_known_reason() {
     refused(canceled, pair.answer(&ReplaceOrder { order_id: Some(1.into()), ..replace }));
     let side = "replacement 9 refused: 2051 (side differs from the order's)";
     refused(side, pair.answer(&ReplaceOrder { side: SideReq::SELL, ..replace }));
+    let display = "replacement 9 refused: 5102 (an order cannot gain or lose its DisplayQty)";
+    refused(display, pair.answer(&ReplaceOrder { display_quantity: Some(1), ..replace }));
     refused("modified 9 1 leaves 1", pair.answer(&replace.with_in_flight_mitigation()));
     let mitigation = "replacement 9 refused: 2101 \
                       (in-flight mitigation differs from the first replacement's)";

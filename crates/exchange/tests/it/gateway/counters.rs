@@ -11,10 +11,11 @@ use crate::client::{
 };
 
 /// The counters of `GatewayCounters` whose documentation starts with `Errors:` or `Warnings:`.
-const ERRORS: [&str; 28] = [
+const ERRORS: [&str; 29] = [
     "refused_connections",
     "failed_connections",
     "displaced_connections",
+    "idle_connections_closed",
     "overflows",
     "bad_frames",
     "undecodable",
@@ -104,6 +105,14 @@ fn counts_displaced_connections_only() {
     let timestamp = harness.timestamp();
     harness.send(id, &establish(UUID, timestamp, 1));
     assert_only(&harness, "displaced_connections");
+}
+
+#[test]
+fn counts_idle_connections_closed_only() {
+    let mut harness = Harness::new();
+    harness.connect();
+    harness.gateway.close_idle(&mut harness.listener);
+    assert_only(&harness, "idle_connections_closed");
 }
 
 #[test]
@@ -232,7 +241,7 @@ fn counts_mass_action_rejects_only() {
     harness.send(
         id,
         &mass_action_with(1, |request| {
-            request.set_mass_action_scope(MassActionScope(99));
+            request.set_mass_action_scope(MassActionScope::QUOTE_SET_ID);
         }),
     );
     assert_only(&harness, "mass_action_rejects");

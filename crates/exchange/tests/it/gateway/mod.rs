@@ -5,6 +5,8 @@ mod carried_orders;
 mod counters;
 mod cross;
 mod disconnect;
+mod display_quantity;
+mod enumerations;
 mod failover;
 mod faults;
 mod harness;

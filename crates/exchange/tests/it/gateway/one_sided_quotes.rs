@@ -162,18 +162,17 @@ fn rejected_entries_leave_no_order_on_their_side() {
         entry(3, Side::Bid, bid + 1, 5),
         SideEntry { security: 7, ..entry(4, Side::Bid, bid, 5) },
         SideEntry { security: 1_002, ..entry(5, Side::Bid, bid, 5) },
-        SideEntry { side: ilink3::Side(9), ..entry(6, Side::Bid, bid, 5) },
         entry(7, Side::Offer, offer, 10_001),
         SideEntry { set: 2, ..entry(8, Side::Bid, bid, 1) },
     ];
     let reply = harness.send_one(id, &request(2, &entries));
     let reasons: Vec<Option<u8>> =
         listed(&reply).into_iter().map(|(_, _, reason)| reason).collect();
-    assert_eq!(reasons, [Some(8), Some(1), Some(2), Some(99), Some(99), None]);
+    assert_eq!(reasons, [Some(8), Some(1), Some(2), Some(99), None]);
     let answer = decode!(MassQuoteResponse571, reply);
     assert_eq!((answer.no_processed_entries(), answer.quote_status()), (1, QuoteAckStatus(0)));
     assert_eq!(prices(&harness), [vec![(bid, 1)], vec![]]);
-    assert_eq!(harness.counters().quote_rejects, 5);
+    assert_eq!(harness.counters().quote_rejects, 4);
     // If all entries are rejected, the message is rejected with the reason of the first.
     let reply = harness.send_one(id, &request(3, &entries[..2]));
     let answer = decode!(MassQuoteResponse571, reply);
@@ -208,7 +207,12 @@ fn rejects_empty_oversized_and_blocking_messages() {
     let nobody = mass_quote_request_with(5, &many[..1], |root| {
         root.set_sender_id("");
     });
-    for (message, reason, tag) in [(open, 0, 9_182), (control, 0, 39_034), (nobody, 5, 5_392)] {
+    // The response would repeat the side.
+    let undefined = SideEntry { side: ilink3::Side(9), ..entry(6, Side::Bid, bid, 5) };
+    let side = request(6, &[many[0], undefined]);
+    for (message, reason, tag) in
+        [(open, 0, 9_182), (control, 0, 39_034), (nobody, 5, 5_392), (side, 115, 54)]
+    {
         let reply = harness.send_one(id, &message);
         let reject = decode!(BusinessReject521, reply);
         assert_eq!((reject.business_reject_reason(), reject.ref_tag_id()), (reason, Some(tag)));
@@ -216,10 +220,10 @@ fn rejects_empty_oversized_and_blocking_messages() {
     }
     assert_eq!(prices(&harness), [vec![], vec![]]);
     // The maximum number of entries, also when retransmitted.
-    let reply = harness.send_one(id, &request(6, &many[..50]));
+    let reply = harness.send_one(id, &request(7, &many[..50]));
     assert_eq!((listed(&reply).len(), prices(&harness)[0].len()), (50, 50));
     let timestamp = harness.timestamp();
-    let again = harness.send(id, &retransmit_request_of(UUID, timestamp, None, 6, 1));
+    let again = harness.send(id, &retransmit_request_of(UUID, timestamp, None, 7, 1));
     assert_eq!(decode!(MassQuoteResponse571, again[1]).poss_retrans_flag().0, 1);
     assert_eq!(listed(&again[1]), listed(&reply));
 }

@@ -1,9 +1,10 @@
 //! Rejected orders and cancels.
 
 use hairpin_cme_codecs::ilink3::{
-    BusinessReject521, ExecInst, ExecutionReportCancel534, ExecutionReportNew522,
+    BooleanNULL, BusinessReject521, ExecInst, ExecutionReportCancel534, ExecutionReportNew522,
     ExecutionReportReject523, ManualOrdIndReq, MassQuoteAck545, NewOrderSingle514,
-    NewOrderSingle514Encoder, OrderCancelReject535, OrderTypeReq, SideReq, TimeInForce,
+    NewOrderSingle514Encoder, OrderCancelReject535, OrderTypeReq, ShortSaleType, SideReq,
+    TimeInForce,
 };
 use hairpin_exchange::{BusinessReason, OrderReason, Side};
 use hairpin_sbe::{Decimal, MessageHeader};
@@ -25,7 +26,7 @@ fn rejects_invalid_orders_with_a_business_reject() {
         EnumNotSupported, IncorrectDataFormat, Other, RequiredFieldMissing,
         UnknownPartyDetailsListReqId, ValueOutOfRange,
     };
-    let cases: [(Change, BusinessReason, u16); 18] = [
+    let cases: [(Change, BusinessReason, u16); 20] = [
         (|o| o.set_price(None), RequiredFieldMissing, 44),
         (|o| o.set_order_qty(100_000), ValueOutOfRange, 38),
         (|o| o.set_sender_id(""), RequiredFieldMissing, 5392),
@@ -40,7 +41,9 @@ fn rejects_invalid_orders_with_a_business_reject() {
         (|o| o.set_ord_type(OrderTypeReq::STOP_LIMIT), RequiredFieldMissing, 99),
         (|o| o.set_ord_type(OrderTypeReq::STOPWITH_PROTECTION), RequiredFieldMissing, 99),
         (|o| o.set_time_in_force(TimeInForce::GOOD_TILL_DATE), RequiredFieldMissing, 432),
-        (|o| o.set_display_qty(1), Other, 1138),
+        (|o| o.set_liquidity_flag(BooleanNULL(7)), EnumNotSupported, 9373),
+        (|o| o.set_managed_order(BooleanNULL(7)), EnumNotSupported, 6881),
+        (|o| o.set_short_sale_type(ShortSaleType(99)), EnumNotSupported, 5409),
         (|o| o.set_exec_inst(ExecInst::AON), Other, 18),
         (|o| o.set_party_details_list_req_id(2), UnknownPartyDetailsListReqId, 1505),
         (|o| o.set_party_details_list_req_id(u64::MAX), UnknownPartyDetailsListReqId, 1505),

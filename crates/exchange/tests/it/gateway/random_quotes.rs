@@ -72,6 +72,8 @@ impl Comparison {
                     kind: order.kind,
                     price: order.price.0 / TICK,
                     open: order.remaining,
+                    display: order.display,
+                    shown: order.shown,
                     traded: 0,
                     time: order.time_in_force,
                     mitigates: None,
@@ -153,13 +155,15 @@ impl Comparison {
             true => (hairpin_exchange::TimeInForce::FillAndKill, TimeInForce::FILL_AND_KILL),
             false => (hairpin_exchange::TimeInForce::Day, TimeInForce::DAY),
         };
-        let request =
-            OrderRequest { side, kind: OrderKind::Limit, price, quantity, minimum: 0, time };
+        let display = if self.below(2) == 0 { 0 } else { 1 + self.below(quantity) };
+        let (kind, minimum) = (OrderKind::Limit, 0);
+        let request = OrderRequest { side, kind, price, quantity, minimum, display, time };
         let name = self.name(OTHER);
         self.reference.submit(name, &request).unwrap();
         let message = order_with(self.numbers[1], price * TICK, |order| {
             let side = if side == Side::Bid { SideReq::BUY } else { SideReq::SELL };
             order.set_side(side).set_order_qty(quantity).set_time_in_force(code);
+            order.set_display_qty((display > 0).then_some(display));
         });
         self.numbers[1] += 1;
         self.harness.send(self.other, &message);

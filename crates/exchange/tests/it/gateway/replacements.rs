@@ -192,11 +192,10 @@ fn rejected_replacement_leaves_the_order() {
 
 #[test]
 fn rejects_invalid_replacements_with_a_business_reject() {
-    let cases: [(Change, u16, u16); 5] = [
+    let cases: [(Change, u16, u16); 4] = [
         (|r| r.set_price(None), 5, 44),
         (|r| r.set_cl_ord_id(""), 5, 11),
         (|r| r.set_stop_px(Decimal(1)), 0, 99),
-        (|r| r.set_display_qty(1), 0, 1138),
         (|r| r.set_exec_inst(ExecInst::AON), 0, 18),
     ];
     let (mut harness, id, order_id, price) = with_order();

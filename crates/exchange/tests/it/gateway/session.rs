@@ -252,3 +252,29 @@ fn displaced_connection_leaves_no_established_state() {
     let reply = harness.send_one(backup, &establish(UUID + 1, timestamp, 0));
     assert_eq!(decode!(EstablishmentReject505, reply).error_codes(), 27);
 }
+
+/// The oldest connection without a Negotiate gives way to a new one; a session never does.
+#[test]
+fn oldest_connection_without_a_logon_gives_way() {
+    let mut harness = Harness::with_connections(3);
+    let session = harness.connect();
+    harness.log_on(session);
+    let [first, second] = [(); 2].map(|()| {
+        harness.pass(Duration::from_secs(1));
+        harness.connect()
+    });
+    assert!(!harness.gateway.has_room(Designation::Primary));
+    assert_eq!(harness.gateway.close_idle(&mut harness.listener), Some(first));
+    assert_eq!(harness.gateway.state(first), SessionState::Closed);
+    harness.pass(Duration::from_secs(1));
+    assert_eq!(harness.connect(), first);
+    // The slot's new connection is younger.
+    assert_eq!(harness.gateway.close_idle(&mut harness.listener), Some(second));
+    assert_eq!(harness.gateway.close_idle(&mut harness.listener), Some(first));
+    let negotiated = harness.connect();
+    let timestamp = harness.timestamp();
+    harness.send(negotiated, &negotiate_by(UUID, timestamp, "OTHERKEY", "XYZ"));
+    assert_eq!(harness.gateway.state(negotiated), SessionState::Negotiated);
+    assert_eq!(harness.gateway.close_idle(&mut harness.listener), None);
+    assert_eq!(harness.gateway.state(session), SessionState::Established);
+}

@@ -1,12 +1,13 @@
 //! The ends of sessions, and their codes.
 
-use hairpin_cme_codecs::ilink3::KeepAliveLapsed;
+use hairpin_cme_codecs::ilink3::{KeepAliveLapsed, Terminate507};
 use hairpin_exchange::Action;
 
 use super::harness::{Harness, START, UUID};
 use crate::client::{
     Reply, establish, frame, negotiate, order, retransmit_request, sequence, terminate,
 };
+use crate::decode;
 
 #[test]
 fn terminates_with_cmes_codes_before_establish() {
@@ -32,6 +33,32 @@ fn terminates_with_cmes_codes_before_establish() {
         harness.expect_terminate(id, &last, code);
         assert_eq!(harness.counters().terminates, 1, "{what}");
     }
+}
+
+/// No UUID is negotiated yet, so the message's own is the only one that its client knows.
+#[test]
+fn terminate_before_negotiation_repeats_the_messages_uuid() {
+    let own = 77;
+    for (what, message, uuid) in [
+        ("a Sequence", sequence(own, 1, KeepAliveLapsed::NOT_LAPSED), own),
+        ("an Establish", establish(own, START, 1), own),
+        ("a Terminate", terminate(own, START, 0), own),
+        ("a RetransmitRequest", retransmit_request(own, START), own),
+        ("a Negotiate beyond CME's UUIDs", negotiate(u64::MAX - 1, START), u64::MAX - 1),
+        ("an order, which has no UUID", order(1, 0), 0),
+        ("a short Sequence", frame(&[14, 0, 0xFA, 1, 8, 0, 9, 0, 1, 2, 3]), 0),
+    ] {
+        let mut harness = Harness::new();
+        let id = harness.connect();
+        let replies = harness.send(id, &message);
+        assert_eq!(decode!(Terminate507, replies.last().unwrap()).uuid(), uuid, "{what}");
+    }
+    // Once negotiated, it is the session's.
+    let mut harness = Harness::new();
+    let id = harness.connect();
+    harness.send(id, &negotiate(UUID, START));
+    let replies = harness.send(id, &sequence(own, 1, KeepAliveLapsed::NOT_LAPSED));
+    assert_eq!(decode!(Terminate507, replies[0]).uuid(), UUID);
 }
 
 #[test]

@@ -35,6 +35,16 @@ fn add_and_cancel_below_the_depth(harness: &mut Harness) {
     harness.market.cancel(harness.now, order, Owner(1)).unwrap();
 }
 
+/// Adds an order to buy and one to sell at the best prices, which show two contracts at a time.
+fn add_icebergs(harness: &mut Harness, instrument: u32) {
+    for side in Side::BOTH {
+        let price = harness.market.matching().best(instrument, side).unwrap().price;
+        let order = NewOrder::limit(instrument, side, price, 60, Owner(1));
+        harness.market.submit(harness.now, &NewOrder { display: 2, ..order }).unwrap();
+        harness.drain();
+    }
+}
+
 fn run(path: OrderPath, chunk: u8, seed: u64) -> Harness {
     let mut harness = Harness::new(settings(path, chunk), instruments(), seed);
     harness.drain();
@@ -49,6 +59,7 @@ fn run(path: OrderPath, chunk: u8, seed: u64) -> Harness {
         match n % 500 {
             50 => add_and_cancel_below_the_depth(&mut harness),
             100 => drop(harness.market.reset_book(harness.now, n % 12)),
+            20 | 200 | 400 => add_icebergs(&mut harness, n / 100 % 12),
             300 => drop(harness.market.reset_channel(harness.now, n % 1_000 == 300)),
             _ => {}
         }

@@ -42,6 +42,10 @@ struct Census {
     stop_cancelled: u32,
     triggered: u32,
     triggered_into_trade: u32,
+    displayed: u32,
+    shown_again: u32,
+    display_changed: u32,
+    display_too_large: u32,
 }
 
 fn new_order(request: &OrderRequest) -> NewOrder {
@@ -52,6 +56,7 @@ fn new_order(request: &OrderRequest) -> NewOrder {
         price: Decimal(request.price * TICK),
         quantity: request.quantity,
         minimum: request.minimum,
+        display: request.display,
         time_in_force: request.time,
         owner: Owner(1),
         ..NewOrder::default()
@@ -64,6 +69,7 @@ fn replacement(request: &OrderRequest, mitigates: bool) -> Replacement {
         price: Decimal(request.price * TICK),
         quantity: request.quantity,
         minimum: request.minimum,
+        display: request.display,
         time_in_force: request.time,
         mitigates,
         ..Replacement::default()
@@ -77,6 +83,7 @@ fn is_same_rejection(error: &str, rejection: Rejection) -> bool {
         Rejection::StopNotAbove | Rejection::StopNotBelow => error == "last trade",
         Rejection::LimitBelowStop | Rejection::LimitAboveStop => error == "limit",
         Rejection::Mitigation => error == "mitigation",
+        Rejection::DisplayChange => error == "display change",
         _ => false,
     }
 }
@@ -131,8 +138,27 @@ impl Comparison {
             1 => 1 + self.below(quantity),
             _ => 0,
         };
+        let display = match self.below(3) {
+            0 => self.display(minimum, quantity),
+            _ => 0,
+        };
         let price = 95 + i64::from(self.below(11));
-        OrderRequest { side, kind, price, quantity, minimum, time }
+        OrderRequest { side, kind, price, quantity, minimum, display, time }
+    }
+
+    fn display(&mut self, minimum: u32, quantity: u32) -> u32 {
+        let least = minimum.max(1);
+        least + self.below(quantity - least + 1)
+    }
+
+    /// Makes the request of an order with a display quantity of its own mostly have one too.
+    fn keep_display(&mut self, request: &mut OrderRequest, old: u32) {
+        if self.below(8) > 0 {
+            request.display = match old {
+                0 => 0,
+                _ => self.display(request.minimum, request.quantity),
+            };
+        }
     }
 
     fn outcome(&self, open: u32, submitted: &Submitted) -> Outcome {
@@ -200,12 +226,16 @@ impl Comparison {
             return;
         }
         let place = self.below(count) as usize;
-        let name = self.reference.stops[place].0.name;
+        let (name, display) = {
+            let stop = &self.reference.stops[place].0;
+            (stop.name, stop.display)
+        };
         let (mut request, trigger) = (self.request(), self.trigger_price());
         let mitigates = self.below(2) == 0;
         if self.below(2) == 0 {
             (request.kind, request.price, request.minimum) = (OrderKind::Limit, trigger, 0);
         }
+        self.keep_display(&mut request, display);
         let expected = self.reference.replace_stop(name, &request, trigger, mitigates);
         let replacement = replacement(&request, mitigates);
         let trigger = Decimal(trigger * TICK);
@@ -255,8 +285,12 @@ impl Comparison {
     }
 
     fn record(&mut self, request: &OrderRequest, outcome: &Outcome) {
+        let matched = outcome.matched.iter().map(|matched| matched.0);
+        let again = matched.clone().zip(matched.skip(1)).filter(|(one, next)| one == next).count();
         let census = &mut self.census;
         census.new += 1;
+        census.displayed += u32::from(request.display > 0 && outcome.rests > request.display);
+        census.shown_again += again as u32;
         census.trades += outcome.matched.len() as u32;
         census.partial += u32::from(!outcome.matched.is_empty() && outcome.rests > 0);
         census.market += u32::from(request.kind == OrderKind::Market);
@@ -290,6 +324,9 @@ impl Comparison {
         {
             (request.kind, request.price, request.minimum) = (OrderKind::Limit, old.price, 0);
         }
+        if let Some(old) = &resting {
+            self.keep_display(&mut request, old.display);
+        }
         let mitigates = self.below(2) == 0;
         let replacement = replacement(&request, mitigates);
         let place = |reference: &Reference| {
@@ -312,6 +349,10 @@ impl Comparison {
             (Ok(None), Ok(Replaced::Cancelled(_))) => self.census.mitigated_away += 1,
             (Err("unknown"), Err(Rejection::UnknownOrder)) => self.census.unknown += 1,
             (Err("mitigation"), Err(Rejection::Mitigation)) => self.census.mitigation_refused += 1,
+            (Err("display change"), Err(Rejection::DisplayChange)) => {
+                self.census.display_changed += 1;
+            }
+            (Err("display"), Err(Rejection::Display)) => self.census.display_too_large += 1,
             (Err("no price"), Err(Rejection::NoOppositePrice)) => self.census.no_price += 1,
             both => panic!("{both:?}"),
         }
@@ -355,13 +396,14 @@ impl Comparison {
                 let of_level = &queue[place..place + level.orders as usize];
                 let price = level.price.0 / TICK;
                 assert!(of_level.iter().all(|order| order.price == price), "{side:?} {price}");
-                let quantity: u32 = of_level.iter().map(|order| order.open).sum();
+                let quantity: u32 = of_level.iter().map(|order| order.shown).sum();
                 assert_eq!(level.quantity, quantity, "{side:?} {price}");
                 place += of_level.len();
             }
             assert_eq!(place, queue.len());
-            let best = self.matching.orders_at_best(1, side).map(|order| order.id);
-            assert!(best.zip(&queue).all(|(id, order)| id == self.ids[order.name]));
+            let best = self.matching.orders_at_best(1, side).map(|order| (order.id, order.shown));
+            let expected = queue.iter().map(|order| (self.ids[order.name], order.shown));
+            assert!(best.zip(expected).all(|(found, expected)| found == expected));
         }
         for order in &self.reference.orders {
             let resting = self.matching.order(self.ids[order.name]).unwrap();
@@ -429,6 +471,10 @@ fn random_commands_match_the_reference() {
             ("stop canceled", census.stop_cancelled),
             ("triggered", census.triggered),
             ("triggered into a trade", census.triggered_into_trade),
+            ("displayed in part", census.displayed),
+            ("shown again", census.shown_again),
+            ("display quantity gained or lost", census.display_changed),
+            ("display quantity above the open one", census.display_too_large),
         ] {
             assert!(count > 0, "seed {seed}: no {class}: {census:?}");
         }

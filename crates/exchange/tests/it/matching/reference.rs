@@ -13,9 +13,23 @@ pub(crate) struct Resting {
     pub(crate) kind: OrderKind,
     pub(crate) price: i64,
     pub(crate) open: u32,
+    /// The contracts displayed at a time; 0 for all.
+    pub(crate) display: u32,
+    /// The contracts displayed now.
+    pub(crate) shown: u32,
     pub(crate) traded: u32,
     pub(crate) time: TimeInForce,
     pub(crate) mitigates: Option<bool>,
+}
+
+impl Resting {
+    /// Displays the next contracts.
+    fn show(&mut self) {
+        self.shown = match self.display {
+            0 => self.open,
+            most => self.open.min(most),
+        };
+    }
 }
 
 /// The terms of a new order or a replacement.
@@ -26,6 +40,8 @@ pub(crate) struct OrderRequest {
     pub(crate) price: i64,
     pub(crate) quantity: u32,
     pub(crate) minimum: u32,
+    /// The contracts displayed at a time; 0 for all.
+    pub(crate) display: u32,
     pub(crate) time: TimeInForce,
 }
 
@@ -89,20 +105,30 @@ impl Reference {
             outcome.eliminated = order.open;
             return outcome;
         }
-        for name in others {
-            let other = self.orders.iter_mut().find(|other| other.name == name).unwrap();
-            let both = order.open.min(other.open);
-            if both > 0 {
-                (order.open, other.open) = (order.open - both, other.open - both);
-                (order.traded, other.traded) = (order.traded + both, other.traded + both);
-                outcome.matched.push((name, other.price, both));
+        while order.open > 0 {
+            let best =
+                self.queue(order.side.opposite()).first().map(|best| (best.name, best.price));
+            let Some((name, price)) = best.filter(|&(_, price)| crosses(price)) else { break };
+            let place = self.orders.iter().position(|other| other.name == name).unwrap();
+            let mut other = self.orders.remove(place);
+            let both = order.open.min(other.shown);
+            (order.open, order.traded) = (order.open - both, order.traded + both);
+            (other.open, other.traded) = (other.open - both, other.traded + both);
+            other.shown -= both;
+            outcome.matched.push((name, price, both));
+            if other.shown > 0 {
+                self.orders.insert(place, other);
+            } else if other.open > 0 {
+                // Behind all others at its price.
+                other.show();
+                self.orders.push(other);
             }
         }
-        self.orders.retain(|order| order.open > 0);
         if order.time == TimeInForce::FillAndKill {
             outcome.eliminated = order.open;
         } else if order.open > 0 {
             outcome.rests = order.open;
+            order.show();
             self.orders.push(order);
         }
         outcome
@@ -110,9 +136,13 @@ impl Reference {
 
     pub(crate) fn submit(&mut self, name: usize, request: &OrderRequest) -> Option<Outcome> {
         let price = self.limit(request)?;
-        let &OrderRequest { side, kind, quantity: open, minimum, time, .. } = request;
-        let order = Resting { name, side, kind, price, open, traded: 0, time, mitigates: None };
-        Some(self.execute(order, minimum))
+        Some(self.execute(Self::resting(name, request, price), request.minimum))
+    }
+
+    fn resting(name: usize, request: &OrderRequest, price: i64) -> Resting {
+        let &OrderRequest { side, kind, quantity: open, display, time, .. } = request;
+        let (shown, traded, mitigates) = (0, 0, None);
+        Resting { name, side, kind, price, open, display, shown, traded, time, mitigates }
     }
 
     /// Replaces an order. Returns `Err` if rejected, `Ok(None)` if mitigation leaves no quantity.
@@ -127,17 +157,24 @@ impl Reference {
         if old.mitigates.is_some_and(|before| before != mitigates) {
             return Err("mitigation");
         }
+        if (old.display > 0) != (request.display > 0) {
+            return Err("display change");
+        }
         let open =
             if mitigates { request.quantity.saturating_sub(old.traded) } else { request.quantity };
         if open == 0 {
             self.orders.remove(place);
             return Ok(None);
         }
+        if request.display > open {
+            return Err("display");
+        }
         let price = self.limit(&OrderRequest { side: old.side, ..*request }).ok_or("no price")?;
         let new = Resting {
             kind: request.kind,
             price,
             open,
+            display: request.display,
             time: request.time,
             mitigates: Some(mitigates),
             ..old.clone()
@@ -145,7 +182,10 @@ impl Reference {
         let same =
             old.kind == OrderKind::Limit && new.kind == OrderKind::Limit && old.price == price;
         let rests = request.time != TimeInForce::FillAndKill && request.minimum == 0;
-        if same && rests && open <= old.open {
+        if same && rests && open <= old.open && request.display <= old.display {
+            let mut new = new;
+            new.show();
+            new.shown = new.shown.min(old.shown);
             self.orders[place] = new;
             return Ok(Some(Outcome { open, rests: open, ..Outcome::default() }));
         }
@@ -195,8 +235,8 @@ impl Reference {
                 continue;
             };
             let kind = OrderKind::Limit;
-            let request =
-                OrderRequest { side, kind, price, quantity, minimum: 0, time: TimeInForce::Day };
+            let (minimum, display, time) = (0, 0, TimeInForce::Day);
+            let request = OrderRequest { side, kind, price, quantity, minimum, display, time };
             let rests = |name: &usize| self.orders.iter().any(|order| order.name == *name);
             names[place] = match old[place].filter(rests) {
                 Some(name) => {
@@ -258,10 +298,8 @@ impl Reference {
         trigger: i64,
     ) -> Result<(), &'static str> {
         let price = self.stop_limit(request, trigger)?;
-        let &OrderRequest { side, quantity: open, time, .. } = request;
-        let kind = OrderKind::Limit;
-        let order = Resting { name, side, kind, price, open, traded: 0, time, mitigates: None };
-        self.stops.push((order, trigger));
+        let request = OrderRequest { kind: OrderKind::Limit, ..*request };
+        self.stops.push((Self::resting(name, &request, price), trigger));
         Ok(())
     }
 
@@ -277,9 +315,13 @@ impl Reference {
         if old.mitigates.is_some_and(|before| before != mitigates) {
             return Err("mitigation");
         }
+        if (old.display > 0) != (request.display > 0) {
+            return Err("display change");
+        }
         let price = self.stop_limit(&OrderRequest { side: old.side, ..*request }, trigger)?;
         let mitigates = Some(mitigates);
-        let new = Resting { price, open: request.quantity, time: request.time, mitigates, ..old };
+        let &OrderRequest { quantity: open, display, time, .. } = request;
+        let new = Resting { price, open, display, time, mitigates, ..old };
         self.stops.remove(place);
         self.stops.push((new, trigger));
         Ok(())

@@ -403,3 +403,121 @@ fn self_match_prevention_follows_the_aggressors_instruction() {
     assert_eq!((again.as_str(), trace.prevented()), ("open 5: ", "worse 5 aggressor".into()));
     assert_eq!((trace.book(Bid), trace.book(Offer)), (String::new(), "10: 4 in 1".into()));
 }
+
+fn shown(display: u32, order: NewOrder) -> NewOrder {
+    NewOrder { display, ..order }
+}
+
+/// CME's page 46465381: the displayed quantity trades in its turn, then the next contracts are
+/// displayed behind all others at the price.
+#[test]
+fn display_quantity_is_shown_again_at_the_end_of_the_queue() {
+    let mut trace = Trace::new();
+    trace.submit("iceberg", shown(3, limit(Bid, 10, 8)));
+    trace.submit("b", limit(Bid, 10, 2));
+    assert_eq!(trace.book(Bid), "10: 5 in 2");
+    assert_eq!(trace.submit("w", limit(Offer, 10, 2)), "2@10:iceberg");
+    let order = trace.order("iceberg");
+    assert_eq!((order.remaining, order.shown, order.traded), (6, 1, 2));
+    assert_eq!((trace.queue(Bid), trace.book(Bid)), ("iceberg b".into(), "10: 3 in 2".into()));
+    let before = order.priority;
+    assert_eq!(trace.submit("x", limit(Offer, 10, 1)), "1@10:iceberg");
+    assert_eq!((trace.queue(Bid), trace.book(Bid)), ("b iceberg".into(), "10: 5 in 2".into()));
+    assert!(trace.order("iceberg").priority > before);
+    // Hidden quantity trades after all that was displayed; the last tranche is the rest.
+    assert_eq!(trace.submit("y", limit(Offer, 10, 6)), "2@10:b 3@10:iceberg 1@10:iceberg");
+    assert_eq!(trace.book(Bid), "10: 1 in 1");
+    assert_eq!(trace.submit("z", limit(Offer, 10, 2)), "1@10:iceberg rests 1@10");
+    assert_eq!(trace.book(Bid), "");
+}
+
+#[test]
+fn two_icebergs_take_turns() {
+    let mut trace = Trace::new();
+    trace.submit("a", shown(2, limit(Offer, 20, 5)));
+    trace.submit("b", shown(1, limit(Offer, 20, 3)));
+    assert_eq!(trace.submit("in", limit(Bid, 20, 8)), "2@20:a 1@20:b 2@20:a 1@20:b 1@20:a 1@20:b");
+    let fills = trace.events.fills();
+    assert_eq!((fills.last().unwrap().remaining, fills.last().unwrap().traded), (0, 3));
+    assert_eq!((trace.book(Offer), trace.matching.resting()), (String::new(), 0));
+}
+
+#[test]
+fn aggressor_trades_its_hidden_quantity_at_once() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Offer, 20, 6));
+    assert_eq!(trace.submit("in", shown(2, limit(Bid, 20, 9))), "6@20:a rests 3@20");
+    assert_eq!(trace.book(Bid), "20: 2 in 1");
+    let kill = shown(2, fill_and_kill(Bid, 19, 5));
+    assert_eq!(trace.submit("kill", kill), "eliminated 5");
+}
+
+#[test]
+fn hidden_quantity_counts_for_a_minimum() {
+    let mut trace = Trace::new();
+    trace.submit("a", shown(1, limit(Offer, 20, 6)));
+    assert_eq!(trace.submit("too many", fill_or_kill(Bid, 20, 7)), "eliminated 7");
+    assert_eq!(trace.submit("all", fill_or_kill(Bid, 20, 6)), vec!["1@20:a"; 6].join(" "));
+}
+
+/// The own order comes after what the iceberg displays, and before what it hides.
+#[test]
+fn minimum_does_not_count_hidden_quantity_behind_an_own_order() {
+    let instruction = SelfMatchInstruction::CancelAggressor;
+    let self_match = Some(SelfMatchPrevention { firm: 1, id: 7, instruction });
+    for (minimum, outcome) in [(3, "eliminated 5"), (2, "2@20:iceberg ")] {
+        let mut trace = Trace::new();
+        trace.submit("iceberg", shown(2, limit(Offer, 20, 9)));
+        trace.submit("own", NewOrder { self_match, ..limit(Offer, 20, 1) });
+        let order = NewOrder { self_match, minimum, ..limit(Bid, 20, 5) };
+        assert_eq!(trace.submit("in", order).trim_end(), outcome.trim_end());
+    }
+}
+
+#[test]
+fn invalid_display_quantity_is_rejected() {
+    let mut trace = Trace::new();
+    assert_eq!(trace.submit("a", shown(6, limit(Bid, 10, 5))), "Display");
+    let minimum = NewOrder { minimum: 3, ..shown(2, limit(Bid, 10, 5)) };
+    assert_eq!(trace.submit("a", minimum), "DisplayBelowMinimum");
+    assert_eq!(trace.matching.resting(), 0);
+}
+
+#[test]
+fn replacement_keeps_or_loses_priority_by_display_quantity() {
+    let shown_to = |display, quantity| Replacement { display, ..to(10, quantity) };
+    for (replacement, outcome, queue, book) in [
+        (shown_to(4, 9), "open 9: rests 9@10", "a b", "10: 5 in 2"),
+        (shown_to(2, 9), "open 9: rests 9@10", "a b", "10: 3 in 2"),
+        (shown_to(2, 2), "open 2: rests 2@10", "a b", "10: 3 in 2"),
+        (shown_to(5, 9), "open 9: rests 9@10", "b a", "10: 6 in 2"),
+        (shown_to(4, 10), "open 10: rests 10@10", "b a", "10: 5 in 2"),
+        (shown_to(0, 9), "DisplayChange", "a b", "10: 5 in 2"),
+        (shown_to(10, 9), "Display", "a b", "10: 5 in 2"),
+        (Replacement { mitigates: true, ..shown_to(4, 3) }, "Display", "a b", "10: 5 in 2"),
+    ] {
+        let mut trace = Trace::new();
+        trace.submit("a", shown(4, limit(Bid, 10, 9)));
+        trace.submit("b", limit(Bid, 10, 1));
+        assert_eq!(trace.replace("a", replacement), outcome);
+        assert_eq!((trace.queue(Bid), trace.book(Bid)), (queue.into(), book.into()), "{outcome}");
+        // What the book counts is what can trade.
+        let open = trace.order("a").remaining;
+        trace.submit("all", limit(Offer, 10, open + 1));
+        assert_eq!((trace.book(Bid), trace.book(Offer)), (String::new(), String::new()));
+    }
+    let mut trace = Trace::new();
+    trace.submit("plain", limit(Bid, 10, 5));
+    assert_eq!(trace.replace("plain", shown_to(2, 5)), "DisplayChange");
+}
+
+#[test]
+fn triggered_stop_order_displays_its_quantity() {
+    let mut trace = Trace::new();
+    trace.submit("a", limit(Offer, 20, 2));
+    trace.submit_stop("stop", shown(2, limit(Bid, 21, 7)), 20);
+    assert_eq!(trace.submit("x", limit(Bid, 20, 1)), "1@20:a");
+    assert_eq!(trace.triggered(), ["stop: 1@20:a rests 6"]);
+    assert_eq!(trace.book(Bid), "21: 2 in 1");
+    assert_eq!(trace.submit("y", limit(Offer, 21, 3)), "2@21:stop 1@21:stop");
+}

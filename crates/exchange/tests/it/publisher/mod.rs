@@ -202,8 +202,7 @@ fn flat_out_loops_alternate() {
 /// sequence of the loop.
 #[test]
 fn empty_snapshot_loop_is_one_heartbeat() {
-    // At flat out, the incremental feed has its own heartbeat every 10 ms.
-    for (pace, beats) in [(Pace::FlatOut, 99), (Pace::Paced, 0)] {
+    for pace in [Pace::FlatOut, Pace::Paced] {
         let mut harness = Harness::new(8);
         harness.publisher.set_pace(pace, harness.now.monotonic);
         let mut passes = 0;
@@ -216,7 +215,7 @@ fn empty_snapshot_loop_is_one_heartbeat() {
         }
         assert_eq!((passes, harness.snapshots.empty_loops), (10, 10), "{pace:?}");
         let census = harness.receiver.census;
-        assert_eq!((harness.publisher.sequence(), census.heartbeats), (beats, u64::from(beats)));
+        assert_eq!((harness.publisher.sequence(), census.heartbeats), (0, 0));
         assert_eq!(census.snapshot_loops, 0);
         harness.seed();
         harness.pass(Duration::from_millis(200));
@@ -230,35 +229,24 @@ fn empty_snapshot_loop_is_one_heartbeat() {
 
 #[test]
 fn heartbeats_follow_a_second_of_silence() {
-    let mut harness = Harness::new(9);
-    harness.seed();
-    harness.publisher.set_pace(Pace::Paced, harness.now.monotonic);
-    for _ in 0..3 {
-        let before = harness.receiver.census.heartbeats;
-        harness.step();
-        harness.drain_events();
-        harness.pass(Duration::from_nanos(999_999_999));
-        harness.drain();
-        assert_eq!(harness.receiver.census.heartbeats, before);
-        harness.pass(Duration::from_nanos(1));
-        harness.drain();
-        assert_eq!(harness.receiver.census.heartbeats, before + 1);
-    }
-}
-
-#[test]
-fn heartbeats_are_frequent_while_flat_out() {
-    let mut harness = Harness::new(9);
-    harness.seed();
-    harness.drain_events();
-    for beats in 1..=100 {
-        harness.pass(Duration::from_millis(10));
-        for _ in 0..10 {
-            harness.poll();
+    for pace in [Pace::FlatOut, Pace::Paced] {
+        let mut harness = Harness::new(9);
+        harness.seed();
+        harness.publisher.set_pace(pace, harness.now.monotonic);
+        // At flat out, packets of the loops are always due.
+        let poll = |harness: &mut Harness| (0..1_000).for_each(|_| drop(harness.poll()));
+        for _ in 0..3 {
+            let before = harness.receiver.census.heartbeats;
+            harness.step();
+            harness.drain_events();
+            harness.pass(Duration::from_nanos(999_999_999));
+            poll(&mut harness);
+            assert_eq!(harness.receiver.census.heartbeats, before, "{pace:?}");
+            harness.pass(Duration::from_nanos(1));
+            poll(&mut harness);
+            assert_eq!(harness.receiver.census.heartbeats, before + 1, "{pace:?}");
         }
-        assert_eq!(harness.receiver.census.heartbeats, beats);
     }
-    assert!(harness.receiver.census.snapshot_loops > 5);
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl TcpResponder {
             match self.acceptor.accept(state.clock.instant(), ready, reactor)? {
                 Accepted::Stream(stream) => self.add(stream, reactor, state),
                 Accepted::None => return Ok(()),
-                Accepted::Failed => {
+                Accepted::Exhausted | Accepted::Failed => {
                     self.report_failure(state);
                     return Ok(());
                 }
