@@ -111,6 +111,7 @@ impl Fields {
     }
 
     fn push(&mut self, name: &str, value: Value<'_>) {
+        let value = with_binary_text(name, value);
         match self.format {
             Format::Text => {
                 append(&mut self.text, format_args!(" {}{name}={value}", self.prefix));
@@ -222,6 +223,19 @@ impl Visitor for Fields {
     }
 }
 
+/// Returns a value with binary text as data, which is printed in hexadecimal: a signature, which
+/// CME's schema declares as text, and text with more after its first NUL than padding.
+fn with_binary_text<'a>(name: &str, value: Value<'a>) -> Value<'a> {
+    let Value::Text(text) = value else { return value };
+    let (raw, shown) = (text.raw(), text.as_bytes());
+    let is_absent = raw.iter().all(|&byte| byte == 0);
+    let is_cut = raw[shown.len()..].iter().any(|&byte| byte != 0);
+    match !is_absent && (is_cut || name == "HMACSignature") {
+        true => Value::Data(raw),
+        false => value,
+    }
+}
+
 /// Appends a JSON value: integers are numbers, null is null, arrays are arrays; any other value is
 /// the string printed as text.
 fn push_json(text: &mut String, value: &Value<'_>) {
@@ -251,4 +265,53 @@ fn quote(text: &mut String, value: &str) {
 /// Appends to a string, which cannot fail.
 fn append(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     let _ = text.write_fmt(arguments);
+}
+
+#[cfg(test)]
+mod tests {
+    use hairpin_cme_codecs::ilink3::{Negotiate500, NewOrderSingle514};
+
+    use super::*;
+
+    fn negotiate(signature: [u8; 32], format: Format) -> String {
+        let mut buffer = [0; Negotiate500::ENCODED_LENGTH];
+        Negotiate500::encode(&mut buffer).unwrap().set_hmac_signature(signature).set_session("ABC");
+        line(&buffer, None, &Codecs::default(), format).unwrap().text
+    }
+
+    /// A signature may have any bytes, zeros among them.
+    #[test]
+    fn signatures_are_printed_whole_in_hexadecimal() {
+        let plain = [b'A'; 32];
+        let mut middle = plain;
+        middle[7] = 0;
+        let mut first = plain;
+        first[0] = 0;
+        let mut last = plain;
+        last[31] = 0;
+        for signature in [plain, middle, first, last, [0xFF; 32]] {
+            let hex: String = signature.iter().map(|byte| format!("{byte:02x}")).collect();
+            let text = negotiate(signature, Format::Text);
+            assert!(text.contains(&format!(" HMACSignature={hex} ")), "{text}");
+            assert!(text.contains(" Session=ABC "), "{text}");
+            let json = negotiate(signature, Format::Json);
+            assert!(json.contains(&format!("\"HMACSignature\":\"{hex}\",")), "{json}");
+        }
+        assert!(negotiate([0; 32], Format::Text).contains(" HMACSignature=- "));
+    }
+
+    /// What follows the first NUL of a text is padding, unless it is anything else than NUL.
+    #[test]
+    fn text_with_more_than_padding_after_a_nul_is_printed_whole() {
+        let mut buffer = [0; NewOrderSingle514::ENCODED_LENGTH];
+        NewOrderSingle514::encode(&mut buffer)
+            .unwrap()
+            .set_cl_ord_id(b"A\0B")
+            .set_location("US,IL")
+            .set_sender_id("TRADER");
+        let text = line(&buffer, None, &Codecs::default(), Format::Text).unwrap().text;
+        let hex = format!("410042{}", "00".repeat(17));
+        assert!(text.contains(&format!(" ClOrdID={hex} ")), "{text}");
+        assert!(text.contains(" SenderID=TRADER ") && text.contains(" Location=US,IL "), "{text}");
+    }
 }
