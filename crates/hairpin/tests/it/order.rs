@@ -194,6 +194,46 @@ fn script_expects_fills_rejects_and_mass_cancels() {
     assert!(!lines.iter().any(|line| line.contains(" order ")), "orders still work: {lines:#?}");
 }
 
+/// The report of an earlier order does not meet the expectation of a later one.
+#[test]
+fn expect_counts_only_reports_after_its_command() {
+    let test = OrderTest::new();
+    // `replace` waits for the order's report, so that it has arrived before the second order.
+    let script = "buy 1 @ 1 HP001 id a\nreplace a qty 2\nexpect replace within 60s\n\
+                  buy 1 @ 1 HP001 id b\nreplace b qty 2\nbuy 1 @ 1 999\nexpect new within 50ms\n";
+    let output = test.script(script).output().unwrap();
+    assert_status(&output, 1);
+    assert_eq!(error_line(&output), "hairpin: line 7: expected new: timeout\n");
+    // A later command of another kind does not hide it.
+    let script = "buy 1 @ 1 HP001 id c\nreplace c qty 2\nexpect new within 60s\n\
+                  expect replace within 60s\ncancel all\nexpect cancel within 60s\n";
+    assert_done(&test.script(script).output().unwrap());
+}
+
+#[test]
+fn quoted_symbol_with_blanks_is_traded_with_a_display_quantity() {
+    let test = OrderTest::new();
+    test.replace("HP001 = 1001", "HP001 = 1001\n\"HP002 C1000\" = 1002");
+    let script = "buy 9 @ 1 \"HP002 C1000\" day show 4\nexpect new within 60s\n\
+                  replace last show 3\nexpect replace within 60s\n\
+                  replace last qty 2 show 1\nexpect replace within 60s\n\
+                  cancel all \"HP002 C1000\"\nexpect cancel within 60s\n";
+    let output = test.script(script).output().unwrap();
+    assert_done(&output);
+    let lines = lines(&output);
+    let has =
+        |parts: &[&str]| lines.iter().any(|line| parts.iter().all(|part| line.contains(part)));
+    for (name, quantity, shown) in [("New522", 9, 4), ("Modify531", 9, 3), ("Modify531", 2, 1)] {
+        let quantity = format!(" OrderQty={quantity} DisplayQty={shown} ");
+        assert!(has(&[name, &quantity, " SecurityID=1002 "]), "{lines:#?}");
+    }
+    let output = test.script("buy 1 @ 1 \"HP002 C2000\"\n").output().unwrap();
+    assert_status(&output, 1);
+    let error = "line 1, column 11: expected a SecurityID, or a symbol from [instruments], found \
+                 \"HP002 C2000\"";
+    assert!(error_line(&output).contains(error), "{}", error_line(&output));
+}
+
 #[test]
 fn missing_message_exits_with_one_line_and_status_1() {
     let test = OrderTest::new();

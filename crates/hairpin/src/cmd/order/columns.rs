@@ -11,11 +11,13 @@ use hairpin_order_entry::{
 use hairpin_sbe::{DecodeError, MessageHeader, Value, Visitor};
 
 /// The printed fields, with CME's names where they have one.
-pub(super) const NAMES: [&str; 39] = [
+pub(super) const NAMES: [&str; 41] = [
     "ClOrdID",
     "OrderID",
     "Side",
     "OrderQty",
+    "MinQty",
+    "DisplayQty",
     "Price",
     "StopPx",
     "SecurityID",

@@ -72,6 +72,11 @@ impl<O: Write> OrderConsole<O> {
         std::iter::from_fn(|| self.events.pop_front()).any(|event| event == what)
     }
 
+    /// Forgets events of these kinds, because a command that may cause them is about to run.
+    pub(super) fn forget(&mut self, kinds: &[ExpectedEvent]) {
+        self.events.retain(|event| !kinds.contains(event));
+    }
+
     /// Prints a sent message from its record.
     pub(super) fn sent(&mut self, journal: &impl Storage, record: Record) {
         let tag = journal.tag(record);

@@ -17,7 +17,7 @@ mod input;
 mod order_run;
 mod orders;
 mod prompt;
-mod script;
+pub(crate) mod script;
 mod settings;
 
 use std::process::ExitCode;

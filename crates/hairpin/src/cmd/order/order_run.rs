@@ -278,6 +278,9 @@ impl OrderRun {
     }
 
     fn begin(&mut self, now: Now, command: Command) -> Result<Option<Pending>> {
+        if !command.waits_for_order() {
+            self.console.forget(command.causes());
+        }
         match command {
             Command::Enter(enter) => self.enter(now, &enter)?,
             Command::CancelAll(security_id) => {
@@ -360,27 +363,13 @@ impl OrderRun {
             }
         };
         let order = order.clone();
+        self.console.forget(command.causes());
         match command {
             Command::Cancel { naming, .. } => self.cancel(now, &order, order_id, naming)?,
-            Command::Replace { quantity, pricing, qualifier, mitigation, naming, .. } => {
-                let id = match naming {
-                    OrderNaming::OrderId => self.new_id(),
-                    OrderNaming::ClOrdId => order.cl_ord_id,
-                };
-                let mut terms = NewOrder { cl_ord_id: id, ..order.terms };
-                terms.quantity = quantity.unwrap_or(terms.quantity);
-                if let Some(pricing) = pricing {
-                    let id = terms.security_id.0;
-                    terms.pricing = convert(pricing, |price| self.settings.wire_price(id, price))?;
-                }
-                terms.time_in_force = qualifier.unwrap_or(terms.time_in_force);
-                let replacement = match naming {
-                    OrderNaming::OrderId => ReplaceOrder::from_order(order_id, &terms),
-                    OrderNaming::ClOrdId => ReplaceOrder::by_cl_ord_id(&terms),
-                };
-                self.send(now, &ReplaceOrder { in_flight_mitigation: mitigation, ..replacement })?;
+            command @ Command::Replace { .. } => {
+                let terms = self.replace(now, &order, order_id, &command)?;
                 if let Some(order) = self.console.orders.find(target) {
-                    order.replacement = Some(terms);
+                    order.replacement = terms;
                 }
             }
             _ => {
@@ -388,6 +377,40 @@ impl OrderRun {
             }
         }
         Ok(None)
+    }
+
+    /// Sends a replacement. Returns the new terms of the order.
+    fn replace(
+        &mut self,
+        now: Now,
+        order: &Order,
+        order_id: u64,
+        command: &Command,
+    ) -> Result<Option<NewOrder>> {
+        let &Command::Replace { quantity, pricing, qualifier, mitigation, naming, .. } = command
+        else {
+            return Ok(None);
+        };
+        let id = match naming {
+            OrderNaming::OrderId => self.new_id(),
+            OrderNaming::ClOrdId => order.cl_ord_id,
+        };
+        let mut terms = NewOrder { cl_ord_id: id, ..order.terms };
+        terms.quantity = quantity.unwrap_or(terms.quantity);
+        if let Some(pricing) = pricing {
+            let id = terms.security_id.0;
+            terms.pricing = convert(pricing, |price| self.settings.wire_price(id, price))?;
+        }
+        terms.time_in_force = qualifier.unwrap_or(terms.time_in_force);
+        if let &Command::Replace { display_quantity: display @ Some(_), .. } = command {
+            terms.display_quantity = display;
+        }
+        let replacement = match naming {
+            OrderNaming::OrderId => ReplaceOrder::from_order(order_id, &terms),
+            OrderNaming::ClOrdId => ReplaceOrder::by_cl_ord_id(&terms),
+        };
+        self.send(now, &ReplaceOrder { in_flight_mitigation: mitigation, ..replacement })?;
+        Ok(Some(terms))
     }
 
     fn cancel(

@@ -19,6 +19,7 @@ pub(in crate::cmd::order) enum Command {
         quantity: Option<u32>,
         pricing: Option<Pricing>,
         qualifier: Option<OrderTimeInForce>,
+        display_quantity: Option<u32>,
         mitigation: InFlightMitigation,
         naming: OrderNaming,
     },
@@ -138,6 +139,31 @@ pub(in crate::cmd::order) enum ExpectedEvent {
 }
 
 impl Command {
+    /// Returns `true` for a command about an order that the exchange must have confirmed before.
+    pub(in crate::cmd::order) fn waits_for_order(&self) -> bool {
+        matches!(self, Self::Replace { .. } | Self::Cancel { .. } | Self::Status(Some(_)))
+    }
+
+    /// Returns the events that the command may cause. Earlier ones of these kinds belong to earlier
+    /// commands, and no later `expect` counts them.
+    pub(in crate::cmd::order) fn causes(&self) -> &'static [ExpectedEvent] {
+        use ExpectedEvent::{
+            Cancel, Eliminate, Fill, New, Party, Quote, QuoteCancel, QuoteRequest, Reject, Replace,
+            Status,
+        };
+        match self {
+            Self::Enter(_) | Self::Cross { .. } => &[New, Fill, Eliminate, Reject],
+            Self::Replace { .. } => &[Replace, Fill, Eliminate, Reject],
+            Self::Cancel { .. } | Self::CancelAll(_) => &[Cancel, Reject],
+            Self::CancelQuotes(_) => &[QuoteCancel, Reject],
+            Self::Party(_) => &[Party, Reject],
+            Self::Quote { .. } => &[Quote, Fill, Reject],
+            Self::RequestQuote { .. } => &[QuoteRequest, Reject],
+            Self::MassStatus(_) | Self::Status(Some(_)) => &[Status, Reject],
+            Self::Status(None) | Self::Sleep(_) | Self::Expect { .. } | Self::Quit => &[],
+        }
+    }
+
     /// Converts the command's prices. The instrument of a replacement is known only when it runs,
     /// so its prices stay.
     ///

@@ -24,8 +24,9 @@ impl Tokens<'_> {
     pub(super) fn command(&mut self) -> Result<Command, ScriptError> {
         const COMMANDS: &str =
             "buy, sell, replace, cancel, status, party, quote, rfq, cross, sleep, expect or quit";
+        let name = self.word();
         let word = self.next();
-        Ok(match word.map_or("", |(_, word)| word) {
+        Ok(match name {
             "buy" => Command::Enter(self.enter(SideReq::BUY)?),
             "sell" => Command::Enter(self.enter(SideReq::SELL)?),
             "replace" => self.replace()?,
@@ -74,19 +75,29 @@ impl Tokens<'_> {
 
     fn replace(&mut self) -> Result<Command, ScriptError> {
         let target = self.target()?;
+        const TERMS: &str = "qty N, @ PRICE, stop PRICE, day, gtc, fak, fok, gtd or show N";
         let quantity = if self.take("qty") { Some(self.quantity()?) } else { None };
         let pricing = self.pricing()?;
         let qualifier = self.qualifier()?;
-        if quantity.is_none() && pricing.is_none() && qualifier.is_none() {
+        let display_quantity = if self.take("show") { Some(self.quantity()?) } else { None };
+        if (quantity, pricing, qualifier, display_quantity) == (None, None, None, None) {
             let word = self.next();
-            return Err(self.wrong(word, "qty N, @ PRICE, stop PRICE, day, gtc, fak, fok or gtd"));
+            return Err(self.wrong(word, TERMS));
         }
         let mitigation = match self.take("ifm") {
             true => InFlightMitigation::Enabled,
             false => InFlightMitigation::Disabled,
         };
         let naming = self.naming();
-        Ok(Command::Replace { target, quantity, pricing, qualifier, mitigation, naming })
+        Ok(Command::Replace {
+            target,
+            quantity,
+            pricing,
+            qualifier,
+            display_quantity,
+            mitigation,
+            naming,
+        })
     }
 
     fn cancel(&mut self) -> Result<Command, ScriptError> {

@@ -6,7 +6,7 @@
 mod command;
 mod grammar;
 mod tokens;
-mod values;
+pub(crate) mod values;
 
 pub(super) use command::{
     Command, Enter, ExpectedEvent, OrderNaming, PartyTerms, QuoteScope, QuoteTerms, Target, convert,
@@ -34,7 +34,7 @@ pub(super) fn parse(
     line: usize,
     instrument: &dyn Fn(&str) -> Option<i32>,
 ) -> Result<Option<Command>, ScriptError> {
-    let mut tokens = Tokens::new(text, line, instrument);
+    let mut tokens = Tokens::new(text, line, instrument)?;
     if tokens.rest.is_empty() {
         return Ok(None);
     }

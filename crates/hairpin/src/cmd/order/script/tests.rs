@@ -15,6 +15,9 @@ fn symbol(word: &str) -> Option<i32> {
         "ESZ6" => Some(12_345),
         "Öl" => Some(7),
         "2026" => Some(8),
+        "ESZ6 C6000" => Some(9),
+        "day" => Some(10),
+        "a#b@c" => Some(11),
         _ => None,
     }
 }
@@ -80,13 +83,27 @@ fn parses_other_commands() {
     let (quantity, qualifier) = (Some(5), Some(OrderTimeInForce::GoodTillCancel));
     let pricing = Some(limit(4_500_500_000_000));
     let (mitigation, naming) = (InFlightMitigation::Disabled, OrderNaming::OrderId);
-    let replace =
-        Command::Replace { target, quantity, pricing, qualifier: None, mitigation, naming };
+    let replace = Command::Replace {
+        target,
+        quantity,
+        pricing,
+        qualifier: None,
+        display_quantity: None,
+        mitigation,
+        naming,
+    };
     assert_eq!(read("replace last qty 5 @ 4500.50"), replace);
     let target = Target::Id(ClOrdId::new("77").unwrap());
-    let replace =
-        Command::Replace { target, quantity: None, pricing: None, qualifier, mitigation, naming };
-    assert_eq!(read("replace 77 gtc"), replace);
+    let replace = Command::Replace {
+        target,
+        quantity: None,
+        pricing: None,
+        qualifier,
+        display_quantity: Some(4),
+        mitigation,
+        naming,
+    };
+    assert_eq!(read("replace 77 gtc show 4"), replace);
     assert_eq!(read("cancel last"), Command::Cancel { target: Target::Last, naming });
     assert_eq!(read("cancel 77"), Command::Cancel { target, naming });
     assert_eq!(read("cancel all"), Command::CancelAll(None));
@@ -160,6 +177,25 @@ fn accepts_symbol_of_digits() {
 }
 
 #[test]
+fn quoted_symbols_may_have_blanks() {
+    for (text, security_id) in [
+        ("buy 10 market \"ESZ6 C6000\"", 9),
+        ("buy 10 market \"ESZ6 C6000\" day", 9),
+        ("buy 10 market \"ESZ6 C6000\"# why", 9),
+        ("buy 10 market \"day\" day", 10),
+        ("buy 10 market \"a#b@c\"", 11),
+        ("buy 10 market \"ESZ6\"", 12_345),
+    ] {
+        assert_eq!(read(text), Command::Enter(Enter { security_id, ..BUY }), "{text}");
+    }
+    let Command::Quote { quotes, .. } = read("quote \"ESZ6 C6000\" 1 @ 1 2@2 ESZ6 1@1 2@2") else {
+        panic!()
+    };
+    assert_eq!(quotes.iter().map(|it| it.security_id).collect::<Vec<_>>(), [9, 12_345]);
+    assert_eq!(read("cancel all \"ESZ6 C6000\""), Command::CancelAll(Some(9)));
+}
+
+#[test]
 fn blank_lines_and_comments_are_no_commands() {
     for text in ["", "  \t", "# buy 1", "  # é"] {
         assert_eq!(parse(text, 1, &symbol), Ok(None), "{text}");
@@ -223,6 +259,12 @@ fn error_has_position_expected_and_found() {
         ("cross 4 @ 100", 14, "a SecurityID", "the end"),
         ("status all", 11, "a SecurityID", "the end"),
         ("quit é now", 6, "the end of the line", "`é`"),
+        ("buy 10 market \"ESZ6 C6000", 15, "a closing quote", "the end"),
+        ("buy 10 market \"ÖÖ\"x", 19, "a blank after", "`x`"),
+        ("buy 10 market \"NQZ6 C1\" day", 15, "a SecurityID", "\"NQZ6 C1\""),
+        ("buy 10 market \"\"", 15, "a SecurityID", "\"\""),
+        ("\"quit\"", 1, "buy, sell", "\"quit\""),
+        ("buy 10 \"market\" ESZ6", 8, "@ PRICE", "\"market\""),
     ] {
         let error = parse(text, 7, &symbol).unwrap_err();
         assert_eq!((error.line, error.column), (7, column), "{text}: {error}");
@@ -246,6 +288,7 @@ proptest! {
             "all", "@", "market", "stop", "ESZ6", "1", "4500.25", "gtd", "2026-12-31", "day",
             "qty", "id", "min", "show", "within", "2s", "new", "é", "#", "party", "account",
             "quote", "quotes", "set", "rfq", "cross", "ifm", "no-order-id", "smp", "oldest", "0",
+            "\"", "\"ESZ6 C6000\"", "show",
         ]), 0..9)
     ) {
         let text = tokens.join(" ");

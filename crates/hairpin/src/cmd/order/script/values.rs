@@ -8,7 +8,7 @@ use jiff::civil::{Date, date};
 const PRICE_DIGITS: usize = 9;
 
 /// Parses a decimal number with up to nine digits after the point.
-pub(super) fn price(text: &str) -> Option<Price9> {
+pub(crate) fn price(text: &str) -> Option<Price9> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
         None => (1, text),
