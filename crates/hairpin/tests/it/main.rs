@@ -20,6 +20,7 @@ mod decode;
 mod download;
 mod error_messages;
 mod exchange_and_trader;
+mod exchange_events;
 mod feed;
 mod gateway_rules;
 mod instrument_groups;

@@ -72,7 +72,7 @@ pub(crate) struct ExchangeArgs {
     #[arg(long, value_name = "FILE", num_args = 1..,
           conflicts_with_all = ["feed", "groups", "gateway", "order_out", "traders",
                                 "interval_us", "samples", "rounds", "wait", "seed",
-                                "secret_key_file", "record", "json", "report"])]
+                                "secret_key_file", "record", "events", "json", "report"])]
     pub(crate) publish: Vec<PathBuf>,
 
     /// Speed of the capture's publication: 1 as recorded, `max` as fast as possible
@@ -82,6 +82,10 @@ pub(crate) struct ExchangeArgs {
     /// Record what is published by multicast: pcapng, or pcap if the name ends in .pcap
     #[arg(long, value_name = "FILE", conflicts_with = "feed_port")]
     pub(crate) record: Option<PathBuf>,
+
+    /// Script of market events at given times: resets, a new week, trading states, limits
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
 
     /// Number of traders that must log on before the first tick, 0 for none
     #[arg(long, value_name = "N", default_value_t = 1,
@@ -230,8 +234,10 @@ impl ExchangeArgs {
         };
         let Account { access_key_id, session } = Account::new(1);
         let instruments = self.market.floor(0).instruments;
-        let instruments: String =
-            instruments.iter().map(|it| format!("{} = {}\n", it.symbol, it.security_id)).collect();
+        let instruments: String = instruments
+            .iter()
+            .map(|it| format!("{} = {}\n", toml_key(&it.symbol), it.security_id))
+            .collect();
         let text = format!(
             "# Trader 1 of `hairpin exchange`.\n\
              [gateway]\nprimary = [\"{gateway}\"]\n\n\
@@ -298,6 +304,15 @@ fn write_test_key(path: &Path, key: &str) -> Result<()> {
             fs::set_permissions(path, permissions).with_context(failed)
         }
         Err(error) => Err(error).with_context(failed),
+    }
+}
+
+/// Returns a symbol as a TOML key, quoted if it has blanks.
+fn toml_key(symbol: &str) -> String {
+    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    match !symbol.is_empty() && symbol.bytes().all(is_bare) {
+        true => symbol.to_owned(),
+        false => toml::Value::String(symbol.to_owned()).to_string(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The one spinning thread of a measured exchange: generator, matching engine, publisher and
 //! gateway, in rounds of ticks on an open-loop schedule.
 
+use std::io::{self, Write};
+
 use anyhow::{Result, bail};
 use hairpin_exchange::{Exchange, FeedLine, Pace};
 use hairpin_host::Clock;
@@ -10,6 +12,7 @@ use hairpin_reactor::Reactor;
 use hairpin_time::{Duration, Instant, Now};
 
 use super::counters;
+use super::events::{Events, TimedEvent};
 use super::measurement::{Measurement, START_DELAY};
 use crate::harness::datapath::OpenTransport;
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn};
@@ -50,6 +53,8 @@ pub(super) struct ExchangeRun {
     phase: Phase,
     run_loop: Option<RunLoop>,
     pub(super) interrupted: bool,
+    /// The market events of a script that are still to come.
+    pub(super) events: Events,
     /// The time at which enough traders were logged on for the first time.
     pub(super) joined: Option<Instant>,
 }
@@ -74,6 +79,7 @@ impl ExchangeRun {
             phase: Phase::Joining { until },
             run_loop: Some(RunLoop::with_transport(transport)),
             interrupted: false,
+            events: Events::default(),
             joined: None,
         }
     }
@@ -128,7 +134,28 @@ impl ExchangeRun {
         let now = self.measurement.clock.now();
         let ready = self.reactor.wait(now.monotonic, None)?;
         self.exchange.step(now, ready, &mut self.reactor, &mut self.measurement)?;
+        while let Some(event) = self.events.next_due(now) {
+            self.provoke(now, &event)?;
+        }
         Ok(now)
+    }
+
+    /// Publishes an event of the script, and prints a line.
+    #[cold]
+    fn provoke(&mut self, now: Now, event: &TimedEvent) -> Result<()> {
+        if event.begins_week() {
+            self.exchange.gateway_mut().begin_week(now, &mut self.measurement);
+        }
+        let listener = &mut self.measurement;
+        let is_published =
+            self.exchange.change_market(now, listener, |market| event.apply(market, now))?;
+        // A closed standard error does not stop the exchange.
+        let _ = match is_published {
+            true if self.events.continues(event) => Ok(()),
+            true => writeln!(io::stderr(), "exchange: event: {event}"),
+            false => writeln!(io::stderr(), "exchange: cannot publish event: {event}: no room"),
+        };
+        Ok(())
     }
 
     /// Does the work of the phase, and enters the next phase when this one is over.

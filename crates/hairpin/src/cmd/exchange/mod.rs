@@ -4,6 +4,7 @@
 mod args;
 pub(crate) mod child;
 mod counters;
+mod events;
 mod exchange_run;
 mod market_args;
 mod measurement;
@@ -24,6 +25,7 @@ use hairpin_measure::Results;
 use hairpin_xdp::ReceiveStamps;
 
 pub(crate) use args::ExchangeArgs;
+use events::Events;
 use exchange_run::ExchangeRun;
 use measurement::Measurement;
 use open_exchange::OpenExchange;
@@ -54,6 +56,9 @@ pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     arguments.output.check()?;
     let clock = Clock::new();
     let setup = setup(arguments)?;
+    let instruments = arguments.market.floor(0).instruments;
+    let events = arguments.events.as_deref();
+    let events = events.map(|path| Events::read(path, &instruments)).transpose()?;
     let is_test_key = secret_key::read(&arguments.key)?.is_test_key;
     let signals = Signals::take()?;
     let core: Vec<usize> = setup.core.into_iter().collect();
@@ -79,6 +84,7 @@ pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     let parts = (open.exchange, open.reactor, open.datapath);
     let mut run = ExchangeRun::new(parts, measurement, setup.load, arguments.quorum(), None);
     run.publish(&title);
+    run.events = events.unwrap_or_default();
     let status = rounds(arguments, &setup, &mut run, (&mut results, &checks), &signals);
     run.finish()?;
     let recorded = run.exchange.recorder().take().map(Recorder::finish).transpose();
