@@ -13,6 +13,7 @@ use crate::clock;
 use crate::counters::PathCounters;
 use crate::errno::{errno, is_would_block};
 use crate::kept::{self, Kept};
+use crate::log::{self, Level};
 use crate::membership::Membership;
 use crate::options::SocketState;
 use crate::targets::Targets;
@@ -84,6 +85,9 @@ impl Drops {
         queued.map_or(self.all, |queued| self.all.wrapping_sub(self.path).wrapping_add(queued))
     }
 }
+
+/// The datagrams through the kernel before any other that are reported.
+const REPORTED_AFTER: u64 = 8;
 
 /// The state of an accelerated socket, under its slot's lock.
 #[derive(Debug)]
@@ -246,6 +250,22 @@ impl Socket {
         result
     }
 
+    /// Reports that the first datagrams of a socket, whose traffic is redirected, have not bypassed
+    /// the kernel.
+    #[cold]
+    fn report_kernel_only(&self) {
+        if self.paths.iter().any(|path| path.adopted.receives_over_xdp()) {
+            log::line(
+                Level::Fallback,
+                format_args!(
+                    "{} received its first {REPORTED_AFTER} datagrams through the kernel: from \
+                     this host, on another interface, or in fragments",
+                    self.local
+                ),
+            );
+        }
+    }
+
     /// Reads the kernel socket without waiting.
     fn receive_from_kernel(
         &mut self,
@@ -256,6 +276,11 @@ impl Socket {
         if result >= 0 {
             if flags & libc::MSG_PEEK == 0 {
                 self.counters.received_kernel += 1;
+                if self.counters.received_kernel == REPORTED_AFTER
+                    && self.counters.received_bypass == 0
+                {
+                    self.report_kernel_only();
+                }
                 self.counters.received_kernel_bytes += result.unsigned_abs() as u64;
             }
             // More may be pending.

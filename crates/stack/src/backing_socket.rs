@@ -58,6 +58,8 @@ pub(crate) struct KernelDatagram {
     pub(crate) length: usize,
     pub(crate) source: SocketAddr,
     pub(crate) destination: Option<IpAddr>,
+    /// The index of the interface that it arrived on, if reported.
+    pub(crate) interface: u32,
 }
 
 impl BackingSocket {
@@ -229,8 +231,9 @@ impl BackingSocket {
         let source = unsafe { SockAddr::new(name, header.msg_namelen) };
         let source = address_of(&source)?;
         // SAFETY: the kernel filled the header in.
-        let destination = unsafe { destination(&header) };
-        Ok(Some(KernelDatagram { length, source, destination }))
+        let (destination, interface) = unsafe { destination(&header) }.unzip();
+        let interface = interface.unwrap_or(0);
+        Ok(Some(KernelDatagram { length, source, destination, interface }))
     }
 }
 
@@ -244,11 +247,11 @@ impl AsFd for BackingSocket {
 #[repr(align(8))]
 struct ControlPlane([u8; CONTROL]);
 
-/// Reads a datagram's destination from the control messages.
+/// Reads a datagram's destination and the index of its interface from the control messages.
 ///
 /// # Safety
 /// The header was filled in by recvmsg(2), and the memory that it points to is still valid.
-unsafe fn destination(header: &libc::msghdr) -> Option<IpAddr> {
+unsafe fn destination(header: &libc::msghdr) -> Option<(IpAddr, u32)> {
     // SAFETY: the caller guarantees a valid header; the macros walk the messages.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
     // SAFETY: not null, so a message that the kernel wrote.
@@ -259,12 +262,14 @@ unsafe fn destination(header: &libc::msghdr) -> Option<IpAddr> {
             (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
                 // SAFETY: a message of this type contains this structure.
                 let info = unsafe { data.cast::<libc::in_pktinfo>().read_unaligned() };
-                return Some(Ipv4Addr::from(u32::from_be(info.ipi_addr.s_addr)).into());
+                let address = Ipv4Addr::from(u32::from_be(info.ipi_addr.s_addr));
+                return Some((address.into(), info.ipi_ifindex.cast_unsigned()));
             }
             (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
                 // SAFETY: a message of this type contains this structure.
                 let info = unsafe { data.cast::<libc::in6_pktinfo>().read_unaligned() };
-                return Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).into());
+                let address = Ipv6Addr::from(info.ipi6_addr.s6_addr);
+                return Some((address.into(), info.ipi6_ifindex));
             }
             _ => {}
         }

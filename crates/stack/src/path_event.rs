@@ -23,6 +23,14 @@ pub enum PathEvent {
         /// The cause.
         cause: DropCause,
     },
+    /// Datagrams to an address of the interface arrive on another one, and so through the kernel:
+    /// that one answers ARP requests for the address. Reported once per socket.
+    OtherInterface {
+        /// The local address.
+        address: SocketAddr,
+        /// The name of the interface that the datagrams arrive on.
+        interface: String,
+    },
     /// Received datagrams bypass the kernel again.
     RxRestored {
         /// The local address or group.
@@ -122,10 +130,11 @@ impl PathEvent {
 }
 
 impl PathEvent {
-    /// Returns `true` for a fallback to the kernel, and for dropped frames.
+    /// Returns `true` for a fallback to the kernel, dropped frames, and datagrams that arrive on
+    /// another interface.
     #[must_use]
     pub fn is_loss(&self) -> bool {
-        self.is_fallback() || matches!(self, Self::RxDropped { .. })
+        self.is_fallback() || matches!(self, Self::RxDropped { .. } | Self::OtherInterface { .. })
     }
 }
 
@@ -137,6 +146,14 @@ impl fmt::Display for PathEvent {
             }
             Self::RxDropped { address, cause } => {
                 write!(f, "{} has received nothing, and drops frames: {cause}", Place(*address))
+            }
+            Self::OtherInterface { address, interface } => {
+                write!(
+                    f,
+                    "{} receives through the kernel: datagrams arrive on {interface}, which \
+                     answers ARP for it unless net.ipv4.conf.{interface}.arp_ignore is 1",
+                    Place(*address)
+                )
             }
             Self::RxRestored { address } => {
                 write!(f, "{} bypasses the kernel again", Place(*address))

@@ -44,6 +44,8 @@ pub struct UdpSocket {
     /// The buffer for datagrams through the kernel.
     buffer: Box<[u8]>,
     recent: Vec<Destination>,
+    /// The number of datagrams to this interface's addresses that arrived on another one.
+    on_other_interface: u32,
     epoll: Epoll,
 }
 
@@ -83,6 +85,7 @@ impl UdpSocket {
             options: *options,
             buffer: vec![0; LONGEST].into_boxed_slice(),
             recent: Vec::with_capacity(RECENT),
+            on_other_interface: 0,
             epoll,
         };
         // From here on an error drops the socket, which takes the locks.

@@ -381,6 +381,8 @@ fn add_macvlan(mode: Macvlan) -> io::Result<()> {
     let mut rtnetlink = Rtnetlink::open()?;
     let lower = rtnetlink.link(LOWER)?.index;
     rtnetlink.add_macvlan(INTERFACE, lower, mode)?;
+    // Otherwise the veth may answer ARP requests for the macvlan's address.
+    std::fs::write(format!("/proc/sys/net/ipv4/conf/{LOWER}/arp_ignore"), "1")?;
     rtnetlink.set_up(lower)
 }
 

@@ -6,6 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 use hairpin_xdp::Stamp;
 
 use super::UdpSocket;
+use crate::PathEvent;
+use crate::backing_socket::KernelDatagram;
+use crate::drops::GIVEN_UP_AFTER;
 
 /// The metadata of a received datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +74,7 @@ impl UdpSocket {
             else {
                 return Ok(received);
             };
+            self.note_interface(&datagram);
             let meta = Meta {
                 source: datagram.source,
                 destination: datagram.destination,
@@ -85,5 +89,34 @@ impl UdpSocket {
         self.xdp.readiness.set_kernel_pending();
         received.drained = false;
         Ok(received)
+    }
+
+    /// Reports once that datagrams to an address of the stack's interface arrive on another one.
+    fn note_interface(&mut self, datagram: &KernelDatagram) {
+        let is_ours = [0, LOOPBACK, self.xdp.shared.interface].contains(&datagram.interface);
+        let Some(ip) = datagram.destination.filter(|_| !is_ours) else { return };
+        self.on_other_interface = self.on_other_interface.saturating_add(1);
+        if self.on_other_interface != GIVEN_UP_AFTER {
+            return;
+        }
+        let mut control_plane = self.xdp.shared.control_plane();
+        if control_plane.has_address(ip) {
+            let address = SocketAddr::new(ip, self.local.port());
+            let interface = interface_name(datagram.interface);
+            control_plane.report(PathEvent::OtherInterface { address, interface });
+        }
+    }
+}
+
+/// The index of `lo`, which is the first interface of every network namespace.
+const LOOPBACK: u32 = 1;
+
+fn interface_name(index: u32) -> String {
+    let mut name = [0_u8; libc::IF_NAMESIZE];
+    // SAFETY: the buffer has the length that the call requires.
+    let found = unsafe { libc::if_indextoname(index, name.as_mut_ptr().cast()) };
+    match std::ffi::CStr::from_bytes_until_nul(&name) {
+        Ok(name) if !found.is_null() => name.to_string_lossy().into_owned(),
+        _ => format!("interface {index}"),
     }
 }
