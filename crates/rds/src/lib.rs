@@ -44,7 +44,8 @@
 //!   ([`Socket::handle_undeliverable`]). Any other one, which may be forged, causes a probe.
 //! - For 10 s after `bind`, a sender that does not know this incarnation is challenged before its
 //!   data are accepted: they may be a copy of data for an earlier socket. This costs the first
-//!   message one round trip.
+//!   message one round trip. A sender with the address of a peer whose first answer is awaited is
+//!   challenged at any time: it may be forged.
 //!
 //! [`packet`] shows the packet format.
 //!
