@@ -128,7 +128,7 @@ pub fn resembles_key(text: &str) -> bool {
         b'A'..=b'Z' => 1,
         _ => 2,
     };
-    // Not between the words of a name.
+    // Separators join the parts of a name.
     let is_change = |pair: &&[u8]| {
         pair.iter().all(u8::is_ascii_alphanumeric) && class(&pair[0]) != class(&pair[1])
     };

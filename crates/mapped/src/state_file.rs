@@ -95,7 +95,8 @@ impl StateReader {
 
 /// The writer of a state file. A forked child does not inherit the mapping.
 ///
-/// A file has one writer in its lifetime: the kernel refuses further writable mappings and write(2).
+/// A file has one writer in its lifetime: the kernel refuses further writable mappings, and
+/// write(2).
 pub struct StateFile {
     memory: MmapRaw,
     ring: usize,
@@ -107,7 +108,7 @@ impl StateFile {
     ///
     /// # Errors
     /// `InvalidData` for another file, `PermissionDenied` if the file has or had a writer already;
-    /// otherwise the kernel's. A kernel before 5.1 cannot refuse other writers, and is `Unsupported`.
+    /// otherwise the kernel's. `Unsupported` before kernel 5.1, which cannot refuse other writers.
     pub fn open(file: &File, slots: u32, ring: usize) -> io::Result<Arc<Self>> {
         let length = u64::from(slots) * (HEAD + ring) as u64;
         if !mapping::is_size_sealed(file) || file.metadata()?.len() != length {

@@ -1,8 +1,8 @@
 //! The error messages of `hairpin` for invalid arguments and a faulty environment: one line, and an
 //! exit status.
 
-use std::os::unix::fs::PermissionsExt;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use crate::support::copy_hairpin;

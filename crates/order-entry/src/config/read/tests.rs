@@ -347,7 +347,7 @@ fn key_in_the_wrong_field_is_refused_and_not_printed() {
 
 #[test]
 fn no_value_of_the_file_is_printed() {
-    // As long as the shortest key, and not recognized as one, so that each value reaches its parser.
+    // As long as the shortest key, and not recognized as one: each value reaches its parser.
     const CANARY: &str = "Canary0key1Canary2key3";
     let folder = folder();
     for (place, line) in sample().lines().enumerate() {
