@@ -284,7 +284,7 @@ pub fn seeds() -> Vec<Seed> {
         (0..80).flat_map(|place: u8| [kind, place, 1, 0xA5 ^ place]).collect()
     };
     let source = |kind: u8, at: u8, sources: &[&[u8]]| -> Vec<u8> {
-        let step = |source: &&[u8]| [&[kind, at, source.len() as u8][..], source].concat();
+        let step = |source: &&[u8]| [&[kind, at, source.len() as u8][..], *source].concat();
         sources.iter().flat_map(|source| step(source)).collect()
     };
     let v4: [&[u8]; 6] = [&[127, 0, 0, 1], &[0; 4], &[255; 4], &[224, 0, 0, 1], &HOST, &BROADCAST];

@@ -25,7 +25,8 @@ fn ping_over_every_wire(transport: &str, protocol: &str) {
         let strict = if transport == "xdp" { &["--strict"][..] } else { &[] };
         let path = ["--protocol", protocol, "--transport", transport];
         let path = path.into_iter().chain(strict.iter().copied());
-        let pong = ["pong", "--listen", PEER, "--interface", "veth0"].into_iter().chain(path.clone());
+        let pong =
+            ["pong", "--listen", PEER, "--interface", "veth0"].into_iter().chain(path.clone());
         let mut pong = start(far, command(pong));
         let samples = SAMPLES.to_string();
         let ping = ["ping", PEER, "--interface", "veth0", "--wait", "epoll", "--rounds", "1"];
