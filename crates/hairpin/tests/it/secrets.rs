@@ -61,7 +61,8 @@ fn key_in_any_field_is_refused_and_never_printed_or_stored() {
             format!("{name} = \"{CANARY}"),
         ] {
             let text: Vec<_> = good.lines().enumerate().collect();
-            let text = text.into_iter().map(|(at, it)| if at == place { &wrong } else { it });
+            let text =
+                text.into_iter().map(|(at, it)| if at == place { wrong.as_str() } else { it });
             let file = folder.path().join("order.toml");
             fs::write(&file, text.collect::<Vec<_>>().join("\n")).unwrap();
             let output = hairpin().arg("order").arg(&file).env(VARIABLE, KEY).output().unwrap();
@@ -227,6 +228,7 @@ fn audit_trail_is_readable_by_its_owner_only_and_follows_no_link() {
 fn failed_disk_ends_an_order_run_with_status_1() {
     let folder = tempfile::tempdir().unwrap();
     let venue = Venue::open();
+    let gateway = venue.gateway.to_string();
     for sync in ["sync = \"none\"", "sync = \"interval\"\nsync_interval_ms = 10", "sync = \"each\""]
     {
         let folder = tempfile::tempdir_in(folder.path()).unwrap();
@@ -234,7 +236,7 @@ fn failed_disk_ends_an_order_run_with_status_1() {
             let file = folder.path().join("order.toml");
             let text = settings(&format!("secret_env = \"{VARIABLE}\""));
             let text = text.replace("attempts = 1000\ninterval_ms = 100\n", "");
-            let text = text.replace("127.0.0.1:9", &venue.gateway.to_string());
+            let text = text.replace("127.0.0.1:9", &gateway);
             let journal = disk.folder().join("journal");
             let journal_table =
                 format!("folder = \"{}\"\nsegment_bytes = 65536\n{sync}", journal.display());
