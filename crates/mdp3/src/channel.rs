@@ -10,8 +10,8 @@ use crate::feed::silence::SilenceDetector;
 use crate::market::Market;
 use crate::recovery::tcp_replay::{ReplayFailure, ReplayRequester};
 use crate::{
-    Book, ChannelState, Counters, Definition, Feed, FeedLine, Filter, InstrumentIndex, Instruments,
-    Listener, OrderBook, Packet, PacketHeader, Settings, Warning,
+    Book, ChannelState, Counters, Definition, Feed, FeedLine, Filter, FilterName, InstrumentIndex,
+    Instruments, LateJoin, Listener, OrderBook, Packet, PacketHeader, Settings, Warning,
 };
 
 /// The source and receive time of a packet.
@@ -182,6 +182,16 @@ impl Channel {
     #[must_use]
     pub fn is_collecting_definitions(&self) -> bool {
         self.market.definition_loop.is_collecting()
+    }
+
+    /// Returns the names of the filter that no instrument has: probably mistyped. Returns `None`
+    /// before all definitions were collected, or without an instrument feed.
+    #[must_use]
+    pub fn unmatched_names(&self) -> Option<impl Iterator<Item = FilterName>> {
+        let Market { settings, definition_loop, filter, instruments, .. } = &self.market;
+        let is_known =
+            settings.late_join == LateJoin::InstrumentsAndBooks && !definition_loop.is_first();
+        is_known.then(|| filter.unmatched(instruments))
     }
 
     /// Collects definitions from the instrument feed again, without interrupting the books. Has no

@@ -126,7 +126,7 @@ pub use instrument::definition_details::{
     SpreadDetails,
 };
 pub use instrument::display_price::{DisplayPrice, ParsePriceError};
-pub use instrument::filter::Filter;
+pub use instrument::filter::{Filter, FilterName};
 pub use instrument::instrument_index::InstrumentIndex;
 pub use instrument::instruments::Instruments;
 pub use instrument::lot_type_rules::{LotTypeRule, LotTypeRules};

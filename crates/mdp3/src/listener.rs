@@ -218,6 +218,14 @@ pub trait Listener {
     fn on_warning(&mut self, warning: &Warning) {
         let _ = warning;
     }
+
+    /// Called each time an instrument is ignored because [`Settings::max_instruments`] others
+    /// exist, also after the first time, when [`Warning::InstrumentsOverCapacity`] is reported.
+    ///
+    /// [`Settings::max_instruments`]: crate::Settings::max_instruments
+    fn on_instrument_over_capacity(&mut self, security_id: i32) {
+        let _ = security_id;
+    }
 }
 
 /// A listener that ignores all callbacks.

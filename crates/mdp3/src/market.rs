@@ -74,6 +74,8 @@ pub(crate) struct Market {
     pub(crate) natural: Vec<NaturalRefreshBook>,
     /// The queued entries of instruments that are not in sync.
     pub(crate) queue: RecoveryQueue<QueuedEntry>,
+    /// The first packet of the incremental feed was received.
+    pub(crate) begun: bool,
     /// The lowest packet from which every entry was processed or queued.
     pub(crate) floor: u32,
     /// The next packet of the incremental feed, and the SendingTime of the last.
@@ -156,6 +158,7 @@ impl Market {
                 if settings.natural_refresh { capacity } else { 0 }
             ],
             queue: RecoveryQueue::new(settings.queue_bytes, capacity),
+            begun: false,
             floor: u32::MAX,
             next_sequence: 0,
             last_sent: Utc::EPOCH,
@@ -189,10 +192,13 @@ impl Market {
         }
     }
 
-    /// Starts the stream with its first packet.
+    /// Starts the stream with its first packet, and judges the snapshots received before it.
     #[cold]
-    pub(crate) fn begin_stream(&mut self, sequence: u32, listener: &mut impl Listener) {
-        self.floor = sequence;
+    pub(crate) fn begin_stream(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        self.begun = true;
+        (self.floor, self.next_sequence) = (packet.sequence, packet.sequence);
+        self.finish_early_snapshots(packet, listener);
+        self.finish_early_order_snapshots(packet, listener);
         if core::mem::take(&mut self.lacks_instrument_feed) {
             self.warn(&Warning::MissingFeed { feed: Feed::Instrument }, listener);
         }
@@ -357,7 +363,10 @@ impl Market {
         let inserted = unused.or_else(|| self.reuse_slot(security_id, listener));
         match inserted {
             Some(instrument) => self.init_order_book(instrument, listener),
-            None => self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener),
+            None => {
+                self.warn(&Warning::InstrumentsOverCapacity { security_id }, listener);
+                listener.on_instrument_over_capacity(security_id);
+            }
         }
         inserted
     }

@@ -5,7 +5,8 @@
 //! waits until the gap is filled. Numbers of different *epochs* do not compare. An epoch is one run
 //! of packet numbers from 1: numbering restarts each week, after a channel reset, and when CME
 //! restarts a publisher. The two lines need not restart at the same moment. Each line therefore has
-//! its own epoch, and packets of a line that has not restarted yet are ignored.
+//! its own epoch, and packets of a line that has not restarted yet are ignored. The packet after
+//! number 4,294,967,295 starts an epoch too, without a loss.
 //!
 //! Within an epoch, a packet sent later has a higher number. A packet belongs to another epoch if
 //! its line sent an equal or higher number before it. It belongs to the previous epoch, although
@@ -62,7 +63,12 @@ pub(crate) enum Restart {
     AfterReset,
     /// No ChannelReset preceded the restart.
     Unannounced,
+    /// The highest number was processed directly before, so no packet is missing.
+    Wrapped,
 }
+
+/// The number after the highest one, which no packet has.
+const END: u64 = 1 << 32;
 
 /// The most by which the second line's restart may be earlier in SendingTime than the first line's.
 const CLOCK_SKEW: Duration = Duration::from_secs(1);
@@ -110,8 +116,8 @@ struct SuspectPacket {
 
 #[derive(Debug)]
 pub(crate) struct Arbiter {
-    /// The next sequence; meaningless before `started`.
-    expected: u32,
+    /// The next sequence, or [`END`]; meaningless before `started`.
+    expected: u64,
     started: bool,
     epoch: u32,
     epoch_began: Utc,
@@ -154,9 +160,15 @@ impl Arbiter {
         }
     }
 
-    /// Returns the sequence of the next packet.
+    /// Returns the sequence of the next packet; 0 after the highest.
     pub(crate) fn expected(&self) -> u32 {
-        self.expected
+        self.expected as u32
+    }
+
+    /// Compares a packet's sequence with that of the next packet.
+    #[inline]
+    pub(crate) fn compare(&self, sequence: u32) -> Ordering {
+        u64::from(sequence).cmp(&self.expected)
     }
 
     /// Returns the SendingTime of the first packet of the current epoch, or `Utc::EPOCH` if
@@ -179,7 +191,7 @@ impl Arbiter {
         let PacketHeader { sequence, sending_time } = header;
         let state = &mut self.lines[line as usize];
         let later = sending_time.as_nanos().wrapping_sub(state.sending_time.as_nanos());
-        let advance_if_next = sequence == state.sequence.wrapping_add(1)
+        let advance_if_next = u64::from(sequence) == u64::from(state.sequence) + 1
             && later <= MAX_PAUSE_NS
             && state.seen
             && state.epoch == self.epoch;
@@ -193,7 +205,7 @@ impl Arbiter {
     }
 
     fn classify(&self, sequence: u32) -> Verdict {
-        match sequence.cmp(&self.expected) {
+        match self.compare(sequence) {
             Ordering::Equal => Verdict::Next,
             Ordering::Greater => Verdict::Ahead,
             Ordering::Less => Verdict::Duplicate,
@@ -201,10 +213,20 @@ impl Arbiter {
     }
 
     /// Records that everything before `expected` was processed or declared lost.
-    #[inline]
     pub(crate) fn advance_to(&mut self, expected: u32) {
+        self.set_expected(u64::from(expected));
+    }
+
+    /// Records that everything up to packet `sequence` was processed.
+    #[inline]
+    pub(crate) fn advance_past(&mut self, sequence: u32) {
+        self.set_expected(u64::from(sequence) + 1);
+    }
+
+    #[inline]
+    fn set_expected(&mut self, expected: u64) {
         self.expected = expected;
-        if self.reset_at.is_some_and(|reset_at| expected > reset_at.saturating_add(1)) {
+        if self.reset_at.is_some_and(|reset_at| expected > u64::from(reset_at) + 1) {
             self.reset_at = None;
         }
     }
@@ -262,7 +284,8 @@ impl Arbiter {
         }
         if self.starts_new_numbering(state, header) {
             let after_reset = self.reset_at.is_some_and(|reset_at| state.sequence >= reset_at);
-            let is_announced = header.sequence == 1 || after_reset;
+            let is_at_end = state.sequence == u32::MAX;
+            let is_announced = header.sequence == 1 || after_reset || is_at_end;
             let leads = state.epoch == self.epoch;
             return (!is_announced).then_some(if leads {
                 SuspectReason::Fall
@@ -285,7 +308,7 @@ impl Arbiter {
         let current = self.lines.iter().filter(|line| line.epoch == self.epoch);
         let highest = current.map(|line| line.sequence).max();
         let ahead = highest.filter(|_| self.waiting_for_replay).unwrap_or(0);
-        self.expected.max(ahead)
+        u32::try_from(self.expected).map_or(u32::MAX, |expected| expected.max(ahead))
     }
 
     /// Returns `true` if a suspect packet continues the kept one, and the stream has not advanced
@@ -320,7 +343,7 @@ impl Arbiter {
         let state = self.lines[line as usize];
         if !self.started {
             self.started = true;
-            self.expected = sequence;
+            self.expected = sequence.into();
         }
         let restart = if self.starts_new_numbering(state, header) {
             self.restart(line, header)
@@ -367,10 +390,11 @@ impl Arbiter {
         let PacketHeader { sequence, sending_time } = header;
         let leads = self.lines[line as usize].epoch == self.epoch;
         let follows = !leads && sending_time + CLOCK_SKEW >= self.epoch_began;
+        let wraps = self.expected == END;
         if leads {
             self.epoch += 1;
             self.epoch_began = sending_time;
-            self.expected = 1;
+            self.expected = sequence.min(1).into();
             self.previous_reset = self.reset_at;
         }
         let state = &mut self.lines[line as usize];
@@ -388,13 +412,11 @@ impl Arbiter {
         };
         (state.sequence, state.sending_time) = (sequence, sending_time);
         (state.earlier_sequence, state.jumped_to) = (0, 0);
-        match (leads, self.reset_at.is_some()) {
+        match (leads, self.reset_at.take_if(|_| leads)) {
             (false, _) => None,
-            (true, true) => {
-                self.reset_at = None;
-                Some(Restart::AfterReset)
-            }
-            (true, false) => Some(Restart::Unannounced),
+            (true, Some(_)) => Some(Restart::AfterReset),
+            (true, None) if wraps => Some(Restart::Wrapped),
+            (true, None) => Some(Restart::Unannounced),
         }
     }
 }

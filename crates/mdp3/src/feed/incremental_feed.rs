@@ -30,7 +30,7 @@ impl Channel {
             let arbitration = self.arbiter.judge(packet.line, packet.header(), utc);
             return self.handle_arbitration(arbitration, packet, messages, listener);
         }
-        match packet.sequence.cmp(&self.arbiter.expected()) {
+        match self.arbiter.compare(packet.sequence) {
             Ordering::Equal => self.handle_next(packet, messages, listener),
             Ordering::Less => {
                 self.market.counters.duplicates += 1;
@@ -152,7 +152,7 @@ impl Channel {
         self.gap_deadline = None;
         self.feed_skew.restart();
         self.followup_pending = false;
-        self.market.restart_numbering(restart == Restart::AfterReset, listener);
+        self.market.restart_numbering(restart != Restart::Unannounced, listener);
         self.market.update_state(listener);
     }
 }
@@ -196,14 +196,14 @@ fn process_in_order(
     messages: &[u8],
     listener: &mut impl Listener,
 ) {
-    if market.floor == u32::MAX {
-        market.begin_stream(packet.sequence, listener);
+    if !market.begun {
+        market.begin_stream(packet, listener);
     }
     market.process_incremental(packet, messages, listener);
     if market.reset_seen {
         market.reset_seen = false;
         arbiter.record_reset(packet.sequence);
     }
-    arbiter.advance_to(packet.sequence.wrapping_add(1));
+    arbiter.advance_past(packet.sequence);
     market.update_state(listener);
 }

@@ -2,10 +2,11 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::instrument::instrument_index::{IdTable, InstrumentIndex};
 use crate::market::Market;
-use crate::{Definition, StatusScope, Text};
+use crate::{Definition, Instruments, StatusScope, Text};
 
 /// A selection of instruments by SecurityID, symbol, security group or asset. An empty filter
 /// accepts all instruments.
@@ -113,6 +114,53 @@ impl Filter {
             || self.symbols.contains(&definition.symbol)
             || self.groups.contains(&definition.security_group)
             || self.assets.contains(&definition.asset)
+    }
+}
+
+/// A name in a [`Filter`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FilterName {
+    /// SecurityID (48).
+    SecurityId(i32),
+    /// Symbol (55).
+    Symbol(Text<20>),
+    /// SecurityGroup (1151).
+    Group(Text<6>),
+    /// Asset (6937).
+    Asset(Text<6>),
+}
+
+impl fmt::Display for FilterName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SecurityId(id) => write!(f, "SecurityID {id}"),
+            Self::Symbol(symbol) => write!(f, "symbol {symbol}"),
+            Self::Group(group) => write!(f, "security group {group}"),
+            Self::Asset(asset) => write!(f, "asset {asset}"),
+        }
+    }
+}
+
+impl Filter {
+    /// Returns the names that no instrument has.
+    pub(crate) fn unmatched(&self, instruments: &Instruments) -> impl Iterator<Item = FilterName> {
+        let ids = self.security_ids.iter().copied().map(FilterName::SecurityId);
+        let symbols = self.symbols.iter().copied().map(FilterName::Symbol);
+        let groups = self.groups.iter().copied().map(FilterName::Group);
+        let assets = self.assets.iter().copied().map(FilterName::Asset);
+        let is_known = |name: &FilterName| {
+            let mut definitions =
+                instruments.iter().filter_map(|index| instruments.definition(index));
+            match name {
+                FilterName::SecurityId(id) => instruments.find(*id).is_some(),
+                FilterName::Symbol(symbol) => definitions.any(|it| it.symbol == *symbol),
+                FilterName::Group(group) => definitions.any(|it| it.security_group == *group),
+                FilterName::Asset(asset) => definitions.any(|it| it.asset == *asset),
+            }
+        };
+        let names = ids.chain(symbols).chain(groups).chain(assets);
+        names.filter(move |name| !is_known(name))
     }
 }
 

@@ -56,6 +56,9 @@ impl Market {
         listener: &mut impl Listener,
     ) {
         let changes = self.instruments.update_best(instrument);
+        if self.instruments.direct[instrument.as_usize()].head.state == State::Early {
+            return;
+        }
         if self.instruments.direct[instrument.as_usize()].head.state != State::Restoring {
             self.counters.snapshots_not_continued += 1;
             if self.recovery[instrument.as_usize()].replaced_refresh {

@@ -83,7 +83,7 @@ impl Market {
                 self.handle_rpt_seq_gap(packet, instrument, &entry, listener);
                 return None;
             }
-            State::Waiting | State::Restoring | State::Refreshing => {
+            State::Waiting | State::Early | State::Restoring | State::Refreshing => {
                 self.queue_entry(packet, instrument, &entry, listener);
                 self.apply_natural_refresh(instrument, &entry, listener);
                 return None;

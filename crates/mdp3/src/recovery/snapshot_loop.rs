@@ -6,6 +6,9 @@
 //! pass does not name has empty books, as of the lowest 369 in the pass. At the start of the week
 //! the loop names no instrument. A pass of heartbeats alone then means that all books are empty, as
 //! of the last packet before it.
+//!
+//! A snapshot may arrive before the first packet of the incremental feed, as on a quiet channel. It
+//! is loaded, and counts if that packet shows that none after the snapshot was missed.
 
 use hairpin_cme_codecs::mdp3 as codec;
 use hairpin_time::Utc;
@@ -35,6 +38,8 @@ pub(crate) struct SnapshotLoop {
     has_contents: bool,
     /// The last incremental packet known to have been sent before the pass.
     sequence_before: Option<u32>,
+    /// The lowest 369 of the last complete pass before the first incremental packet.
+    early_lowest: Option<u32>,
 }
 
 impl SnapshotLoop {
@@ -50,6 +55,7 @@ impl SnapshotLoop {
             whole_pass: WholePass::default(),
             has_contents: false,
             sequence_before: None,
+            early_lowest: None,
         }
     }
 
@@ -177,7 +183,7 @@ impl Market {
             self.floor = self.floor.max(sequence.saturating_add(1));
         }
         // If the stream has overtaken the loop, the pass may lack the latest packets.
-        if self.floor != u32::MAX && self.last_sent <= self.snapshot_loop.tracker.pass_start() {
+        if self.begun && self.last_sent <= self.snapshot_loop.tracker.pass_start() {
             self.snapshot_loop.sequence_before = Some(self.next_sequence.saturating_sub(1));
         }
     }
@@ -255,7 +261,7 @@ impl Market {
 
     /// Returns the last packet that a snapshot of the current epoch can state.
     pub(crate) fn max_snapshot_sequence(&self) -> u32 {
-        let is_at_end = self.next_sequence == 0 && self.floor != u32::MAX;
+        let is_at_end = self.next_sequence == 0 || !self.begun;
         let next = if is_at_end { u32::MAX } else { self.next_sequence };
         next.saturating_add(self.settings.max_snapshot_lead)
     }
@@ -273,7 +279,8 @@ impl Market {
     /// Returns `true` if all entries after packet `last_sequence` are available or still to come.
     fn is_snapshot_contiguous(&mut self, instrument: InstrumentIndex, last_sequence: u32) -> bool {
         let waiting_from = self.recovery[instrument.as_usize()].waiting_from;
-        if last_sequence.saturating_add(1) < waiting_from.max(self.floor) {
+        let is_old = last_sequence.saturating_add(1) < waiting_from.max(self.floor);
+        if is_old && self.begun {
             self.counters.snapshots_too_old += 1;
             return false;
         }
@@ -298,7 +305,7 @@ impl Market {
         slot.load(books.bids, books.asks);
         slot.head.next_rpt_seq = rpt_seq.map_or(0, |rpt_seq| rpt_seq.wrapping_add(1));
         let replaced_refresh = slot.head.state == State::Refreshing;
-        slot.head.state = State::Restoring;
+        slot.head.state = if self.begun { State::Restoring } else { State::Early };
         let best = &mut self.instruments.market_best[instrument.as_usize()];
         let before = core::mem::replace(best, books.market_best);
         let recovery = &mut self.recovery[instrument.as_usize()];
@@ -342,9 +349,38 @@ impl Market {
     /// Ends recovery with a complete pass as of packet `lowest` or later, if nothing was lost
     /// since.
     fn finish_pass(&mut self, lowest: u32) {
-        if lowest.saturating_add(1) >= self.floor {
+        if !self.begun {
+            self.snapshot_loop.early_lowest = Some(lowest);
+        } else if lowest.saturating_add(1) >= self.floor {
             self.snapshot_loop.end_join();
             self.statuses_suspect = false;
+        }
+    }
+
+    /// Judges the snapshots received before the first packet of the incremental feed, now that its
+    /// number is known.
+    #[cold]
+    pub(crate) fn finish_early_snapshots(&mut self, packet: &Packet, listener: &mut impl Listener) {
+        for instrument in self.instruments.iter() {
+            if self.instruments.direct[instrument.as_usize()].head.state != State::Early {
+                continue;
+            }
+            let sequence = self.recovery[instrument.as_usize()].snapshot_sequence;
+            let counts = self.is_snapshot_contiguous(instrument, sequence);
+            let state = if counts { State::Restoring } else { State::Waiting };
+            self.instruments.direct[instrument.as_usize()].head.state = state;
+            if counts {
+                self.changed_in_message.push(instrument);
+            } else {
+                // The snapshot may be of another epoch.
+                self.recovery[instrument.as_usize()].clear_snapshot();
+                self.recovery[instrument.as_usize()].status_sequence = 0;
+                self.instruments.statistics[instrument.as_usize()].renumber(false);
+            }
+        }
+        self.apply_queued_entries(packet, packet.sending_time, listener);
+        if let Some(lowest) = self.snapshot_loop.early_lowest.take() {
+            self.finish_pass(lowest);
         }
     }
 

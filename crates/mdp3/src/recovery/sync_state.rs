@@ -37,6 +37,10 @@ pub enum SyncState {
 ///                       Suspect ◀──────────────────────────────────────────── InSync
 ///                          └───────────── the next RptSeq ──────────────────────▶
 ///
+/// Waiting ──snapshot before the first packet──▶ Early ──first packet──▶ Restoring
+///    ▲                                            │
+///    └──────────the first packet is too late──────┘
+///
 /// Waiting ──an entry, by natural refresh──▶ Refreshing ──snapshot──▶ Restoring
 ///    ▲                                        │  └──depth 1, both sides restated──▶ InSync
 ///    └─────────────packets lost───────────────┘
@@ -53,6 +57,9 @@ pub(crate) enum State {
     Suspect,
     /// Same as `Waiting`, while natural refresh rebuilds the book.
     Refreshing,
+    /// A snapshot was loaded before the first packet of the incremental feed, which decides whether
+    /// it counts.
+    Early,
     /// A snapshot is loaded; queued entries are being applied.
     Restoring,
     /// The book is known to be empty; the first entry may carry any RptSeq.
@@ -67,7 +74,7 @@ pub(crate) enum State {
 impl State {
     /// Returns `true` if the instrument needs a snapshot.
     pub(crate) const fn needs_snapshot(self) -> bool {
-        matches!(self, Self::Waiting | Self::Suspect | Self::Refreshing)
+        matches!(self, Self::Waiting | Self::Suspect | Self::Refreshing | Self::Early)
     }
 
     /// Returns `true` if the book is in sync.
@@ -80,7 +87,7 @@ impl From<State> for SyncState {
     fn from(state: State) -> Self {
         match state {
             State::Unknown => Self::Unknown,
-            State::Waiting | State::Suspect | State::Restoring => Self::OutOfSync,
+            State::Waiting | State::Suspect | State::Early | State::Restoring => Self::OutOfSync,
             State::Refreshing => Self::NaturallyRefreshed,
             State::Fresh | State::Ahead | State::InSync => Self::InSync,
         }

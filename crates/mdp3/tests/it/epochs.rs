@@ -264,3 +264,79 @@ fn packet_1_follows_highest_sequence() {
     trace.snapshot(&sent_at(1, 2_001).snapshot(7, 1, 1, 1, &[(b'0', 1, 60, 1)]));
     assert_eq!(trace.book(7), "1@60 |");
 }
+
+/// Returns a trace whose lines have received everything up to packet `u32::MAX - 2`.
+fn near_the_highest_number() -> Trace {
+    let mut trace = Trace::new(SETTINGS);
+    let last = u32::MAX - 2;
+    for side in FeedLine::ALL {
+        trace.on(hairpin_mdp3::Feed::Incremental, side, &sent_at(last, 100).heartbeat());
+    }
+    trace.instrument(&packet(1).definition(7, 1, 10));
+    trace.snapshot(&packet(1).snapshot(7, last, 1, 0, &[]));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+    trace.recorder.take();
+    trace
+}
+
+/// CME's packet numbers are from 1 to 4294967295; a counter of 32 bits continues at 0.
+#[test]
+fn numbers_continue_at_1_or_0_after_the_highest() {
+    let (before, highest) = (u32::MAX - 1, u32::MAX);
+    let traces: [&[(&str, u32)]; 6] = [
+        &[("AB", before), ("AB", highest), ("AB", 1), ("AB", 2)],
+        &[("AB", before), ("AB", highest), ("AB", 0), ("AB", 1)],
+        // Line B is late, early, reordered, or absent for a while.
+        &[
+            ("A", before),
+            ("A", highest),
+            ("A", 1),
+            ("B", before),
+            ("B", highest),
+            ("A", 2),
+            ("B", 1),
+        ],
+        &[("A", before), ("B", highest), ("AB", before), ("B", 1), ("A", highest), ("A", 2)],
+        &[
+            ("B", before),
+            ("A", highest),
+            ("A", before),
+            ("B", highest),
+            ("B", 1),
+            ("A", 1),
+            ("B", 2),
+        ],
+        &[("AB", before), ("A", highest), ("A", 1), ("A", 2), ("B", 2)],
+    ];
+    for steps in traces {
+        let mut trace = near_the_highest_number();
+        for (lines, sequence) in steps {
+            let position = sequence.wrapping_sub(u32::MAX - 1);
+            let has_zero = steps.contains(&("AB", 0));
+            let place = if position > 1 && !has_zero { position - 1 } else { position };
+            let built = first(*sequence, place + 1, 50 + i64::from(place), 200 + u64::from(place));
+            for side in FeedLine::ALL.into_iter().filter(|side| lines.contains(&format!("{side}")))
+            {
+                trace.on(hairpin_mdp3::Feed::Incremental, side, &built);
+            }
+        }
+        trace.wait(hairpin_time::Duration::from_secs(1));
+        assert_eq!(trace.book(7), "1@53 1@52 1@51 1@50 |", "{steps:?}");
+        assert_eq!(trace.channel.state(), ChannelState::InSync, "{steps:?}");
+        assert_eq!((trace.counter("gaps"), trace.counter("missed_packets")), (0, 0), "{steps:?}");
+        assert_eq!(trace.counter("rpt_seq_gaps"), 0, "{steps:?}");
+    }
+}
+
+#[test]
+fn packets_lost_after_the_highest_number_are_a_gap() {
+    let mut trace = near_the_highest_number();
+    for (sequence, place) in [(u32::MAX - 1, 0), (u32::MAX, 1), (3, 4), (4, 5)] {
+        trace.a(&first(sequence, place + 1, 50 + i64::from(place), 200 + u64::from(place)));
+    }
+    trace.wait(hairpin_time::Duration::from_secs(1));
+    assert_eq!((trace.counter("gaps"), trace.counter("missed_packets")), (1, 2));
+    assert_eq!(trace.channel.state(), ChannelState::Recovering);
+    trace.snapshot(&sent_at(1, 300).snapshot(7, 4, 1, 6, &[(b'0', 1, 55, 1)]));
+    assert_eq!(trace.book(7), "1@55 |");
+}

@@ -234,3 +234,49 @@ fn user_data_is_available_in_callbacks() {
     trace.a(&packet(104).renamed(7, 2, "ES", 6));
     assert_eq!(trace.channel.instruments().user_data(seven), 43);
 }
+
+#[test]
+fn names_of_no_instrument_are_known_after_all_definitions() {
+    let symbol = |symbol: &str| Text::<20>::new(symbol).unwrap();
+    let filter = Filter::default()
+        .with_security_id(7)
+        .with_security_id(11)
+        .with_symbol(symbol("ES8"))
+        .with_symbol(symbol("NOSUCH"))
+        .with_group(text("EZ"))
+        .with_group(text("XX"))
+        .with_asset(text("ES"))
+        .with_asset(text("NQ"));
+    let trace = filtered(filter.clone());
+    assert!(trace.channel.unmatched_names().is_none());
+    let trace = in_sync_with(filter);
+    let names: Vec<_> = trace.channel.unmatched_names().unwrap().map(|it| it.to_string()).collect();
+    let expected = ["SecurityID 11", "symbol NOSUCH", "security group XX", "asset NQ"];
+    assert_eq!(names, expected);
+    // Without an instrument feed, names are never complete.
+    let settings = Settings { late_join: LateJoin::Books, ..SETTINGS };
+    let channel = Channel::new_with_filter(settings, Filter::default().with_asset(text("NQ")));
+    assert!(channel.unmatched_names().is_none());
+}
+
+#[test]
+fn instruments_without_room_are_reported_each_time() {
+    #[derive(Default)]
+    struct Ignored(Vec<i32>);
+    impl Listener for Ignored {
+        fn on_instrument_over_capacity(&mut self, security_id: i32) {
+            self.0.push(security_id);
+        }
+    }
+    let mut channel = Channel::new(Settings { max_instruments: 1, ..SETTINGS });
+    let mut ignored = Ignored::default();
+    let now = Now { monotonic: Instant::ZERO, utc: YEAR_2026 + Duration::from_secs(60) };
+    let input = hairpin_mdp3::Input {
+        feed: Feed::Instrument,
+        line: hairpin_mdp3::FeedLine::A,
+        received: None,
+    };
+    let definitions = packet(1).definition(7, 3, 10).definition(8, 3, 10).definition(9, 3, 10);
+    channel.handle_packet(now, input, definitions.bytes(), &mut ignored);
+    assert_eq!((channel.instruments().len(), ignored.0), (1, vec![8, 9]));
+}

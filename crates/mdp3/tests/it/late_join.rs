@@ -429,3 +429,63 @@ fn packets_of_the_next_pass_do_not_complete_a_pass() {
     trace.snapshot(&sent_at(2, 122).snapshot(9, 100, 3, 0, &[(b'0', 1, 46, 3)]));
     assert_eq!(trace.book(9), "3@46 |");
 }
+
+#[test]
+fn snapshot_before_the_first_packet_counts_if_that_packet_follows_it() {
+    let early = |first: u32| {
+        let mut trace = Trace::new(SETTINGS);
+        trace.utc = YEAR_2026 + hairpin_time::Duration::from_secs(10_000);
+        trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
+        // The loop names 7 only; 8 has not been active.
+        trace.snapshot(&packet(1).snapshot(7, 5_000_000, 1, 40, &[BID_50]));
+        assert_eq!(trace.channel.state(), ChannelState::Recovering);
+        assert!(!trace.channel.book_of(7).unwrap().is_in_sync(), "packets may be missing");
+        trace.recorder.take();
+        trace.a(&packet(first).book(END, &[bid(7, 41).add(1, 51, 1)]));
+        trace
+    };
+    let mut trace = early(5_000_001);
+    trace.assert_callbacks([
+        "7 in sync",
+        "restored 7 B: 5@50 |",
+        "8 in sync",
+        "restored 8 -: |",
+        "book 7 B: 1@51 5@50 |",
+        "end 5000001 7B",
+        "channel InSync",
+    ]);
+    // The snapshot states packets that the stream has yet to deliver.
+    let mut trace = early(4_999_999);
+    assert_eq!(trace.book(7), "5@50 |");
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+    trace.a(&packet(5_000_000).heartbeat());
+    trace.a(&packet(5_000_001).book(END, &[bid(7, 41).add(1, 51, 1)]));
+    assert_eq!(trace.book(7), "1@51 5@50 |");
+    // A packet is missing, or the snapshot is of another week.
+    for first in [5_000_002, 6_000_000, 1] {
+        let mut trace = early(first);
+        assert_eq!(trace.channel.state(), ChannelState::Recovering, "{first}");
+        assert!(
+            trace
+                .channel
+                .instruments()
+                .iter()
+                .all(|index| { !trace.channel.book(index).is_in_sync() })
+        );
+        trace.snapshot(&sent_at(1, 1_000).snapshot(7, first, 1, 41, &[(b'0', 1, 60, 6)]));
+        assert_eq!(trace.book(7), "6@60 |", "{first}");
+        assert_eq!(trace.channel.state(), ChannelState::InSync);
+    }
+}
+
+#[test]
+fn later_pass_before_the_first_packet_replaces_an_earlier_one() {
+    let mut trace = Trace::new(Settings { late_join: LateJoin::Books, ..SETTINGS });
+    trace.snapshot(&sent_at(1, 10).snapshot(7, 100, 1, 40, &[BID_50]));
+    trace.snapshot(&sent_at(1, 20).snapshot(7, 105, 2, 41, &[(b'0', 1, 60, 6)]));
+    trace.snapshot(&sent_at(2, 21).snapshot(8, 105, 2, 3, &[]));
+    assert_eq!(trace.channel.state(), ChannelState::Recovering);
+    trace.a(&sent_at(106, 30).book(END, &[bid(7, 42).add(1, 61, 1)]));
+    assert_eq!((trace.book(7).as_str(), trace.book(8).as_str()), ("1@61 6@60 |", "|"));
+    assert_eq!(trace.channel.state(), ChannelState::InSync);
+}

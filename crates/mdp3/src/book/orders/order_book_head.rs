@@ -9,6 +9,9 @@ pub(super) struct OrderBookHead {
     /// The current message, and the current event, have changed the book.
     pub(super) touched: bool,
     pub(super) changed: bool,
+    /// A snapshot was loaded before the first packet of the incremental feed, which decides whether
+    /// it counts.
+    pub(super) early: bool,
     /// A snapshot must contain all incremental packets before this one.
     pub(super) waiting_from: u32,
     /// The book was loaded from a snapshot that contains this packet and all before it.
@@ -27,6 +30,7 @@ impl OrderBookHead {
         state: SyncState::Unknown,
         touched: false,
         changed: false,
+        early: false,
         waiting_from: 0,
         snapshot_sequence: 0,
         pass: 0,

@@ -107,7 +107,7 @@ impl Market {
     fn start_order_pass(&mut self) {
         self.orders.pass.start();
         // If the stream has overtaken the loop, the pass may lack the latest packets.
-        if self.floor != u32::MAX && self.last_sent <= self.orders.pass.began() {
+        if self.begun && self.last_sent <= self.orders.pass.began() {
             self.orders.pass.sequence_before = Some(self.next_sequence.saturating_sub(1));
         }
     }
@@ -230,6 +230,7 @@ impl Market {
             ChunkStatus::First(was_incomplete) => {
                 self.counters.order_snapshots_torn += u64::from(was_incomplete);
                 self.instruments.orders.clear(instrument);
+                self.instruments.orders.heads[instrument.as_usize()].early = false;
             }
         }
         true
@@ -238,7 +239,8 @@ impl Market {
     /// Returns `true` if all entries after packet `sequence` are available or still to come.
     fn is_order_snapshot_contiguous(&self, instrument: InstrumentIndex, sequence: u32) -> bool {
         let waiting_from = self.instruments.orders.heads[instrument.as_usize()].waiting_from;
-        sequence.saturating_add(1) >= waiting_from.max(self.floor).max(self.orders.floor)
+        let first = waiting_from.max(self.floor).max(self.orders.floor);
+        !self.begun || sequence.saturating_add(1) >= first
     }
 
     /// Rejects a snapshot that cannot be loaded, and its remaining chunks.
@@ -309,8 +311,47 @@ impl Market {
                 self.finish_order_snapshot(source, instrument, lowest, listener);
             }
         }
-        if lowest.saturating_add(1) >= self.floor.max(self.orders.floor) {
+        self.finish_order_pass(lowest);
+    }
+
+    /// Ends a late join with a complete pass as of packet `lowest` or later, if nothing was lost
+    /// since.
+    fn finish_order_pass(&mut self, lowest: u32) {
+        if !self.begun {
+            self.orders.early_lowest = Some(lowest);
+        } else if lowest.saturating_add(1) >= self.floor.max(self.orders.floor) {
             self.orders.pass.joining = false;
+        }
+    }
+
+    /// Judges the order snapshots received before the first packet of the incremental feed, now
+    /// that its number is known.
+    #[cold]
+    pub(crate) fn finish_early_order_snapshots(
+        &mut self,
+        packet: &Packet,
+        listener: &mut impl Listener,
+    ) {
+        for position in 0..self.instruments.orders.heads.len() {
+            let instrument = InstrumentIndex(position as u32);
+            let head = &mut self.instruments.orders.heads[position];
+            if !core::mem::take(&mut head.early) || head.state != SyncState::OutOfSync {
+                continue;
+            }
+            let sequence = head.snapshot_sequence;
+            if self.is_order_snapshot_contiguous(instrument, sequence)
+                && sequence <= self.max_snapshot_sequence()
+            {
+                let source = (packet, packet.sending_time);
+                self.finish_order_snapshot(source, instrument, sequence, listener);
+            } else {
+                self.counters.order_snapshots_too_old += 1;
+                self.instruments.orders.heads[position].snapshot_sequence = 0;
+                self.instruments.orders.clear(instrument);
+            }
+        }
+        if let Some(lowest) = self.orders.early_lowest.take() {
+            self.finish_order_pass(lowest);
         }
     }
 }

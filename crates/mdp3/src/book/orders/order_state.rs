@@ -51,6 +51,8 @@ pub(crate) struct OrderState {
     /// The number of instruments that need an order snapshot.
     pub(super) out_of_sync: usize,
     pub(super) pass: OrderSnapshotPass,
+    /// The lowest 369 of the last complete pass before the first incremental packet.
+    pub(super) early_lowest: Option<u32>,
     pub(super) references: Vec<PriceLevelReference>,
     pub(super) touched: Vec<TouchedOrderBook>,
     pub(super) changes: Vec<RecordedOrderChange>,
@@ -71,6 +73,7 @@ impl OrderState {
             floor: 0,
             out_of_sync: 0,
             pass: OrderSnapshotPass::new(loop_packets, joining),
+            early_lowest: None,
             references: Vec::with_capacity(entries),
             touched: Vec::with_capacity(instruments),
             changes: Vec::with_capacity(entries),

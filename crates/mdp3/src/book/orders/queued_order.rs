@@ -41,6 +41,10 @@ impl Market {
         let head = &mut self.instruments.orders.heads[instrument.as_usize()];
         head.snapshot_sequence = sequence;
         head.chunk_tracker = ChunkTracker::NONE;
+        if !self.begun {
+            head.early = true;
+            return;
+        }
         let Some((failed_at, error)) = self.apply_queued_orders(instrument, sequence) else {
             self.mark_order_book_in_sync(instrument, listener);
             let source = UpdateSource::Snapshot;

@@ -56,11 +56,17 @@ impl LineState {
     pub(super) fn starts_new_numbering(self, header: PacketHeader) -> bool {
         match header.sending_time.cmp(&self.sending_time) {
             Ordering::Less => false,
-            Ordering::Equal => header.sequence <= self.earlier_sequence,
+            Ordering::Equal => header.sequence <= self.earlier_sequence || self.wraps_at(header),
             Ordering::Greater => {
                 header.sequence <= self.sequence && !self.resumes_after_stray(header)
             }
         }
+    }
+
+    /// Returns `true` if this packet follows that with the highest number. CME's numbers are from 1;
+    /// a counter of 32 bits continues at 0.
+    pub(super) fn wraps_at(self, header: PacketHeader) -> bool {
+        self.sequence == u32::MAX && header.sequence <= 1
     }
 
     /// Returns `true` if this is packet 1 directly after the ChannelReset `reset_at`, with the same
