@@ -73,6 +73,8 @@ mod root;
 pub mod schema;
 mod value;
 mod visit;
+#[cfg(feature = "schema")]
+mod xml_text;
 
 pub use array::Array;
 pub use block::{Block, Scalar};
@@ -92,3 +94,5 @@ pub use month_year::MonthYear;
 pub use root::Root;
 pub use value::Value;
 pub use visit::{Visitor, visit};
+#[cfg(feature = "schema")]
+pub use xml_text::{XmlTextError, xml_text};

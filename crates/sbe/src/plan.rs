@@ -19,8 +19,8 @@
 //!   character) is null.
 //! - For a character, `nullValue="0"` means 0x00 and, unless it is a named value, also `'0'`.
 //!
-//! Not supported, with an error that names them: signed enumerations, sets with a null,
-//! `xi:include`.
+//! Not supported, with an error that names them: signed enumerations, sets with a null. Expand
+//! `xi:include` before, by [`schema::include`](crate::schema::include()).
 //!
 //! ```
 //! use hairpin_sbe::plan::Plan;
@@ -55,9 +55,10 @@ mod tests;
 mod types;
 mod walk;
 
-use crate::schema::SchemaError;
 use crate::schema::element::Element;
+use crate::schema::{SchemaError, include};
 use crate::{DecodeError, MessageHeader, Named, Visitor};
+use alloc::string::String;
 use alloc::vec::Vec;
 use dimension::Header;
 use message::Message;
@@ -67,7 +68,7 @@ use walk::Walk;
 /// A schema compiled for reading messages. Borrows its names from the schema text.
 #[derive(Clone, Debug)]
 pub struct Plan<'x> {
-    package: &'x str,
+    package: String,
     id: u16,
     version: u16,
     is_big_endian: bool,
@@ -92,6 +93,7 @@ impl<'x> Plan<'x> {
         if root.name() != "messageSchema" {
             return Err(root.missing("messageSchema"));
         }
+        include::check_expanded(root)?;
         let is_big_endian = match root.text("byteOrder") {
             None | Some("littleEndian") => false,
             Some("bigEndian") => true,
@@ -111,7 +113,7 @@ impl<'x> Plan<'x> {
             return Err(root.invalid(what));
         }
         Ok(Self {
-            package: root.symbol("package")?.unwrap_or_default(),
+            package: root.text("package").unwrap_or_default().into(),
             id: root.number("id")?,
             version: root.number("version")?,
             is_big_endian,
@@ -123,8 +125,8 @@ impl<'x> Plan<'x> {
 
     /// Returns the package name; empty if the schema has none.
     #[must_use]
-    pub fn package(&self) -> &'x str {
-        self.package
+    pub fn package(&self) -> &str {
+        &self.package
     }
 
     /// Returns the schema id.

@@ -7,15 +7,18 @@
 
 mod composite;
 pub(crate) mod element;
+pub(crate) mod include;
 mod message;
 mod types;
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use crate::layout::{Presence, Primitive};
 use element::Element;
+pub use include::include;
 
 /// The reason a schema file was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +27,22 @@ pub enum SchemaError {
     /// The file is not XML.
     #[error("not XML: {0}")]
     Xml(String),
+    /// A file named by XInclude cannot be read.
+    #[error("cannot include {file}: {cause}")]
+    Unreadable {
+        /// The name of the file.
+        file: String,
+        /// The cause.
+        cause: String,
+    },
+    /// An error in a file named by XInclude.
+    #[error("{file}: {error}")]
+    Included {
+        /// The name of the file.
+        file: String,
+        /// The error.
+        error: Box<SchemaError>,
+    },
     /// An element lacks a required attribute or value.
     #[error("line {line}: {what} is missing")]
     Missing {
@@ -220,6 +239,7 @@ impl Schema {
         if root.name() != "messageSchema" {
             return Err(root.missing("messageSchema"));
         }
+        include::check_expanded(root)?;
         if root.text("byteOrder").is_some_and(|order| order != "littleEndian") {
             return Err(root.unsupported("byte order"));
         }

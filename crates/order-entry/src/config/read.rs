@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
 use std::net::SocketAddrV4;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use hairpin_cme_codecs::ilink3::ManualOrdIndReq;
 use hairpin_ilink3::{
@@ -558,7 +558,9 @@ fn version_in_file(
     segment: u8,
     source: &Source<'_>,
 ) -> Result<Version, ConfigError> {
-    match fs::read_to_string(&path) {
+    let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+    let text = fs::read(&path).and_then(|bytes| hairpin_sbe::xml_text(&bytes).map_err(invalid));
+    match text {
         Err(error) => Err(source.file_error("msgw_config", &path, error)),
         Ok(text) => {
             msgw_schema_version(&text, segment).map_err(|error| ConfigError::Msgw { path, error })

@@ -29,9 +29,9 @@ impl<'a, 'x> Element<'a, 'x> {
         self.elements().filter(move |element| element.name() == name)
     }
 
-    /// Returns an attribute's text.
+    /// Returns an attribute's text, without blanks around it.
     pub(crate) fn text(self, attribute: &str) -> Option<&'a str> {
-        self.0.attribute(attribute)
+        self.0.attribute(attribute).map(str::trim)
     }
 
     /// Returns a required attribute's text.
@@ -82,15 +82,16 @@ impl<'a, 'x> Element<'a, 'x> {
     }
 
     /// Returns an optional attribute as a name: printable ASCII without blanks and without the
-    /// delimiters of printed names. Borrowed from the file's text.
+    /// delimiters of printed names. Borrowed from the file's text, without blanks around it.
     pub(crate) fn symbol(self, attribute: &str) -> Result<Option<&'x str>, SchemaError> {
         let Some(attribute) = self.0.attribute_node(attribute) else { return Ok(None) };
         let stands_apart = |byte: &u8| byte.is_ascii_graphic() && !b"\"\\=|()[],{}".contains(byte);
         match attribute.value_storage() {
             StringStorage::Borrowed(text)
-                if !text.is_empty() && text.as_bytes().iter().all(stands_apart) =>
+                if !text.trim().is_empty()
+                    && text.trim().bytes().all(|byte| stands_apart(&byte)) =>
             {
-                Ok(Some(text))
+                Ok(Some(text.trim()))
             }
             other => Err(self.invalid(format!("{} \"{}\"", attribute.name(), other.as_str()))),
         }
