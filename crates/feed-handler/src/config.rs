@@ -27,9 +27,13 @@
 //! of the interface that receives it. Other elements and attributes are ignored. A TCP connection
 //! has the protocol `TCP/IP`, no `ip`, and its addresses in `host-ip`. Feed-type `I` over TCP is
 //! Hairpin's own: one connection carries all three feeds (`docs/reference/wire-formats.md`).
+//!
+//! The file may be in UTF-8, UTF-16 or ISO-8859-1. An entry that cannot be used is an error of its
+//! channel ([`ChannelConfig::invalid`]), not of the file.
 
 mod addresses;
 mod error;
+mod invalid_entry;
 mod read;
 mod toml;
 mod write;
@@ -38,6 +42,7 @@ use std::net::Ipv4Addr;
 
 pub use error::ConfigError;
 use hairpin_mdp3::FeedLine;
+pub use invalid_entry::{EntryFault, InvalidEntry};
 
 /// The contents of a configuration file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,6 +66,8 @@ pub struct ChannelConfig {
     pub products: Vec<Product>,
     /// The connections: one per side of each feed.
     pub connections: Vec<ConnectionConfig>,
+    /// The entries that cannot be used, in file order. The channel cannot be received with any.
+    pub invalid: Vec<InvalidEntry>,
 }
 
 /// A product and its security groups on the channel.
@@ -187,7 +194,11 @@ impl Config {
     /// [`ConfigError::NoSuchChannel`], [`ConfigError::SeveralChannels`]; both list the channels in
     /// the file.
     pub fn channel(&self, id: Option<&str>) -> Result<&ChannelConfig, ConfigError> {
-        let known = || self.channels.iter().map(|channel| channel.id.clone()).collect();
+        let known = |channel: &ChannelConfig| match channel.invalid[..] {
+            [] => channel.id.clone(),
+            _ => format!("{} (invalid)", channel.id),
+        };
+        let known = || self.channels.iter().map(known).collect();
         match (id, &self.channels[..]) {
             (None, [only]) => Ok(only),
             (None, _) => Err(ConfigError::SeveralChannels { known: known() }),
@@ -196,5 +207,20 @@ impl Config {
                 .find(|channel| channel.id == id)
                 .ok_or_else(|| ConfigError::NoSuchChannel { id: id.to_owned(), known: known() }),
         }
+    }
+}
+
+impl ChannelConfig {
+    /// Returns the connections that are not received because their feed type or protocol is
+    /// unknown, with a description of the cause.
+    pub fn unknown_connections(&self) -> impl Iterator<Item = (&ConnectionConfig, String)> {
+        self.connections.iter().filter_map(|connection| {
+            let cause = match (&connection.feed_type, &connection.protocol) {
+                (FeedType::Other(code), _) => format!("unknown feed-type '{code}'"),
+                (_, Protocol::Other(name)) => format!("unknown <protocol> '{name}'"),
+                _ => return None,
+            };
+            Some((connection, cause))
+        })
     }
 }

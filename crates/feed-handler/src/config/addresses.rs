@@ -17,10 +17,11 @@ impl ChannelConfig {
     /// [`ReplayServer::as_user`] sets another user.
     ///
     /// # Errors
-    /// [`ConfigError::NoIncrementalFeed`], [`ConfigError::DuplicateFeed`],
-    /// [`ConfigError::NoAddress`],
+    /// [`ConfigError::InvalidEntry`], [`ConfigError::NoIncrementalFeed`],
+    /// [`ConfigError::DuplicateFeed`], [`ConfigError::NoAddress`], [`ConfigError::NoPort`],
     /// [`ConfigError::NotMulticast`].
     pub fn addresses(&self, interface: Ipv4Addr) -> Result<Addresses, ConfigError> {
+        self.check_entries()?;
         let has = |feed_type, protocol| {
             let is = |it: &ConnectionConfig| it.feed_type == feed_type && it.protocol == protocol;
             self.connections.iter().any(is)
@@ -42,7 +43,7 @@ impl ChannelConfig {
         if is_tcp {
             let side = |side| -> Result<Option<SocketAddrV4>, ConfigError> {
                 let found = self.connection(&FeedType::Incremental, Protocol::Tcp, side)?;
-                found.map(ConnectionConfig::host).transpose()
+                found.map(|connection| connection.host(&self.id)).transpose()
             };
             return Ok(Addresses::Tcp(TcpLines {
                 a: side(FeedLine::A)?,
@@ -50,7 +51,10 @@ impl ChannelConfig {
                 interface,
             }));
         }
-        Err(ConfigError::NoIncrementalFeed { id: self.id.clone() })
+        let unknown = self.unknown_connections();
+        let unknown =
+            unknown.map(|(connection, cause)| format!("; connection {}: {cause}", connection.id));
+        Err(ConfigError::NoIncrementalFeed { id: self.id.clone(), unknown: unknown.collect() })
     }
 
     /// Returns the TCP replay hosts for a [`ReplayClient`](crate::ReplayClient): each `host-ip` of
@@ -104,19 +108,27 @@ impl ChannelConfig {
                 }
             }
         }
-        Self { id: id.to_owned(), label: label.to_owned(), products: Vec::new(), connections }
+        Self { id: id.to_owned(), label: label.to_owned(), connections, ..Self::default() }
     }
 
     /// Returns both sides of a multicast feed of this type.
     ///
     /// # Errors
-    /// [`ConfigError::DuplicateFeed`], [`ConfigError::NoAddress`], [`ConfigError::NotMulticast`].
+    /// [`ConfigError::InvalidEntry`], [`ConfigError::DuplicateFeed`], [`ConfigError::NoAddress`],
+    /// [`ConfigError::NoPort`], [`ConfigError::NotMulticast`].
     pub fn lines(&self, feed_type: &FeedType) -> Result<Lines, ConfigError> {
+        self.check_entries()?;
         let group = |side| -> Result<Option<Group>, ConfigError> {
             let found = self.connection(feed_type, Protocol::Udp, side)?;
-            found.map(ConnectionConfig::multicast_group).transpose()
+            found.map(|connection| connection.multicast_group(&self.id)).transpose()
         };
         Ok(Lines { a: group(FeedLine::A)?, b: group(FeedLine::B)? })
+    }
+
+    /// Returns the first invalid entry as an error.
+    fn check_entries(&self) -> Result<(), ConfigError> {
+        let (id, first) = (self.id.clone(), self.invalid.first().cloned());
+        first.map_or(Ok(()), |entry| Err(ConfigError::InvalidEntry { id, entry }))
     }
 
     fn connection(
@@ -143,22 +155,29 @@ impl ChannelConfig {
 }
 
 impl ConnectionConfig {
-    fn multicast_group(&self) -> Result<Group, ConfigError> {
-        let group = self.group.ok_or_else(|| self.no_address("ip"))?;
+    fn multicast_group(&self, channel: &str) -> Result<Group, ConfigError> {
+        let group = self.group.ok_or_else(|| self.no_address(channel, "ip"))?;
+        let (channel, id) = (channel.to_owned(), self.id.clone());
         if !group.is_multicast() {
-            return Err(ConfigError::NotMulticast { id: self.id.clone(), group });
+            return Err(ConfigError::NotMulticast { channel, id, group });
+        }
+        if self.port == 0 {
+            return Err(ConfigError::NoPort { channel, id });
         }
         let group = Group::new(SocketAddrV4::new(group, self.port), &self.hosts);
         Ok(Group { interface: self.interface, ..group })
     }
 
-    fn host(&self) -> Result<SocketAddrV4, ConfigError> {
-        let host = self.hosts.first().ok_or_else(|| self.no_address("host-ip"))?;
+    fn host(&self, channel: &str) -> Result<SocketAddrV4, ConfigError> {
+        let host = self.hosts.first().ok_or_else(|| self.no_address(channel, "host-ip"))?;
+        if self.port == 0 {
+            return Err(ConfigError::NoPort { channel: channel.into(), id: self.id.clone() });
+        }
         Ok(SocketAddrV4::new(*host, self.port))
     }
 
-    fn no_address(&self, element: &'static str) -> ConfigError {
-        ConfigError::NoAddress { id: self.id.clone(), element }
+    fn no_address(&self, channel: &str, element: &'static str) -> ConfigError {
+        ConfigError::NoAddress { channel: channel.to_owned(), id: self.id.clone(), element }
     }
 }
 

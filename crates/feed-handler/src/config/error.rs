@@ -4,14 +4,20 @@ use std::io;
 use std::net::Ipv4Addr;
 
 use hairpin_mdp3::FeedLine;
+use hairpin_sbe::XmlTextError;
+
+use super::InvalidEntry;
 
 /// An error in a configuration file; displayed in one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The file cannot be read, or is not UTF-8.
+    /// The file cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
+    /// The file is in an encoding that is not supported.
+    #[error("{0}")]
+    Encoding(#[from] XmlTextError),
     /// The file exceeds the size limit.
     #[error("cannot read configuration: longer than {max} bytes")]
     TooLong {
@@ -37,27 +43,13 @@ pub enum ConfigError {
         /// The name of the root element.
         found: String,
     },
-    /// A required element or attribute is missing.
-    #[error("line {line}: <{element}> has no {missing}")]
-    Missing {
-        /// The line of the element, counted from 1.
-        line: u32,
-        /// The element.
-        element: &'static str,
-        /// The missing element or attribute.
-        missing: &'static str,
-    },
-    /// An element has an invalid value.
-    #[error("line {line}: <{element}>: '{text}' is not a valid {expected}")]
-    InvalidValue {
-        /// The line, counted from 1.
-        line: u32,
-        /// The element.
-        element: String,
-        /// A description of valid values.
-        expected: &'static str,
-        /// The value, truncated to 40 characters.
-        text: String,
+    /// The channel has an entry that cannot be used.
+    #[error("channel {id}: {entry}")]
+    InvalidEntry {
+        /// The channel.
+        id: String,
+        /// The first of its invalid entries.
+        entry: InvalidEntry,
     },
     /// No channel has this id.
     #[error("cannot find channel {id}: the file has {}", list(known))]
@@ -74,10 +66,12 @@ pub enum ConfigError {
         known: Vec<String>,
     },
     /// A channel has no incremental feed.
-    #[error("cannot receive channel {id}: no incremental feed (feed-type I)")]
+    #[error("cannot receive channel {id}: no incremental feed (feed-type I){unknown}")]
     NoIncrementalFeed {
         /// The channel.
         id: String,
+        /// `; ` and the connections of an unknown kind; empty without any.
+        unknown: String,
     },
     /// The file has two connections for one side of a feed.
     #[error("channel {id}: duplicate connection for feed-type {feed_type}, side {side}")]
@@ -89,7 +83,7 @@ pub enum ConfigError {
         /// The side.
         side: FeedLine,
     },
-    /// Two channels, or two connections of a channel, have the same id.
+    /// In TOML, two channels, or two connections of a channel, have the same id.
     #[error("line {line}: duplicate <{element}> id {id}")]
     DuplicateId {
         /// The line of the second one, counted from 1.
@@ -100,20 +94,32 @@ pub enum ConfigError {
         id: String,
     },
     /// The group of a UDP connection is not a multicast address.
-    #[error("connection {id}: {group} is not a multicast address")]
+    #[error("channel {channel}: connection {id}: <ip>: {group} is not a multicast address")]
     NotMulticast {
+        /// The channel.
+        channel: String,
         /// The connection.
         id: String,
         /// The address.
         group: Ipv4Addr,
     },
     /// A UDP connection has no group, or a TCP connection no host.
-    #[error("connection {id} has no <{element}>")]
+    #[error("channel {channel}: connection {id} has no <{element}>")]
     NoAddress {
+        /// The channel.
+        channel: String,
         /// The connection.
         id: String,
         /// The missing element: `ip` or `host-ip`.
         element: &'static str,
+    },
+    /// A connection has port 0.
+    #[error("channel {channel}: connection {id}: <port>: 0 is not a valid port")]
+    NoPort {
+        /// The channel.
+        channel: String,
+        /// The connection.
+        id: String,
     },
 }
 

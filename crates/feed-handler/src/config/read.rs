@@ -10,7 +10,10 @@ use std::str::FromStr;
 use hairpin_mdp3::FeedLine;
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::{ChannelConfig, Config, ConfigError, ConnectionConfig, FeedType, Product, Protocol};
+use super::{
+    ChannelConfig, Config, ConfigError, ConnectionConfig, EntryFault, FeedType, InvalidEntry,
+    Product, Protocol,
+};
 
 /// The file size limit in bytes. CME's own file has about 300 kB.
 const MAX_BYTES: u64 = 16 << 20;
@@ -20,16 +23,18 @@ const MAX_NODES: u32 = 1 << 20;
 const SHOWN: usize = 40;
 
 impl Config {
-    /// Reads a file: TOML if its name ends in `.toml`, otherwise CME's XML.
+    /// Reads a file: TOML if its name ends in `.toml`, otherwise CME's XML, in UTF-8, UTF-16 or
+    /// ISO-8859-1 ([`hairpin_sbe::xml_text`]).
     ///
     /// # Errors
     /// [`ConfigError`]. The messages do not contain the path.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let mut text = String::new();
-        File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > MAX_BYTES {
+        let mut bytes = Vec::new();
+        File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_BYTES {
             return Err(ConfigError::TooLong { max: MAX_BYTES });
         }
+        let text = hairpin_sbe::xml_text(&bytes)?;
         if path.extension().is_some_and(|extension| extension == "toml") {
             return Self::from_toml(&text);
         }
@@ -49,27 +54,58 @@ impl FromStr for Config {
             let found = truncate(root.tag_name().name());
             return Err(ConfigError::Root { line: line(root), found });
         }
-        let channels = children(root, "channel").map(channel).collect::<Result<_, _>>()?;
-        check_ids("channel", children(root, "channel"))?;
+        let mut channels: Vec<_> = children(root, "channel").map(channel).collect();
+        for (line, id) in repeated_ids(children(root, "channel")) {
+            let fault = EntryFault::DuplicateId { element: "channel", id: truncate(id) };
+            let invalid = InvalidEntry { line, connection: None, fault };
+            let same = channels.iter_mut().filter(|channel| channel.id == id);
+            same.for_each(|channel| channel.invalid.push(invalid.clone()));
+        }
         let attribute = |name| root.attribute(name).unwrap_or_default().to_owned();
         Ok(Self { environment: attribute("environment"), updated: attribute("updated"), channels })
     }
 }
 
-fn channel(node: Node<'_, '_>) -> Result<ChannelConfig, ConfigError> {
+/// Reads a channel. What cannot be used of it is in [`ChannelConfig::invalid`].
+fn channel(node: Node<'_, '_>) -> ChannelConfig {
     let inside = |outer, inner| children(node, outer).flat_map(move |outer| children(outer, inner));
-    check_ids("connection", inside("connections", "connection"))?;
-    Ok(ChannelConfig {
-        id: required(node, "channel", "id")?.to_owned(),
+    let mut channel = ChannelConfig {
         label: node.attribute("label").unwrap_or_default().to_owned(),
-        products: inside("products", "product").map(product).collect::<Result<_, _>>()?,
-        connections: inside("connections", "connection")
-            .map(connection)
-            .collect::<Result<_, _>>()?,
-    })
+        ..ChannelConfig::default()
+    };
+    let mut invalid = Vec::new();
+    match required(node, "channel", "id") {
+        Ok(id) => channel.id = id.to_owned(),
+        Err(fault) => invalid.push(InvalidEntry { line: line(node), connection: None, fault }),
+    }
+    for node in inside("products", "product") {
+        match product(node) {
+            Ok(product) => channel.products.push(product),
+            Err(fault) => invalid.push(InvalidEntry { line: line(node), connection: None, fault }),
+        }
+    }
+    let mut ids = HashSet::new();
+    for node in inside("connections", "connection") {
+        let id = node.attribute("id").unwrap_or_default();
+        let read = connection(node).and_then(|connection| {
+            // Connections without an id are not compared.
+            match id.is_empty() || ids.insert(id) {
+                true => Ok(connection),
+                false => Err(EntryFault::DuplicateId { element: "connection", id: truncate(id) }),
+            }
+        });
+        match read {
+            Ok(connection) => channel.connections.push(connection),
+            Err(fault) => {
+                let connection = Some(id.to_owned());
+                invalid.push(InvalidEntry { line: line(node), connection, fault });
+            }
+        }
+    }
+    ChannelConfig { invalid, ..channel }
 }
 
-fn product(node: Node<'_, '_>) -> Result<Product, ConfigError> {
+fn product(node: Node<'_, '_>) -> Result<Product, EntryFault> {
     let group = |node| required(node, "group", "code").map(str::to_owned);
     Ok(Product {
         code: required(node, "product", "code")?.to_owned(),
@@ -77,41 +113,34 @@ fn product(node: Node<'_, '_>) -> Result<Product, ConfigError> {
     })
 }
 
-fn connection(node: Node<'_, '_>) -> Result<ConnectionConfig, ConfigError> {
-    let missing =
-        |name| ConfigError::Missing { line: line(node), element: "connection", missing: name };
+fn connection(node: Node<'_, '_>) -> Result<ConnectionConfig, EntryFault> {
+    let missing = |missing| EntryFault::Missing { element: "connection", missing };
     let child = |name| children(node, name).next().ok_or_else(|| missing(name));
     let feed_type = required(child("type")?, "type", "feed-type")?;
-    let address = |node| parse::<Ipv4Addr>(node, "IPv4 address");
+    let address = |name| move |node| parse::<Ipv4Addr>(node, name, "IPv4 address");
     Ok(ConnectionConfig {
         id: node.attribute("id").unwrap_or_default().to_owned(),
         feed_type: FeedType::from_code(feed_type),
         protocol: Protocol::from_name(text(child("protocol")?)),
-        group: children(node, "ip").next().map(address).transpose()?,
-        hosts: children(node, "host-ip").map(address).collect::<Result<_, _>>()?,
-        port: parse(child("port")?, "port")?,
+        group: children(node, "ip").next().map(address("ip")).transpose()?,
+        hosts: children(node, "host-ip").map(address("host-ip")).collect::<Result<_, _>>()?,
+        port: parse(child("port")?, "port", "port")?,
         side: match text(child("feed")?) {
             "A" => FeedLine::A,
             "B" => FeedLine::B,
-            _ => return Err(invalid(child("feed")?, "side: use A or B")),
+            _ => return Err(invalid(child("feed")?, "feed", "side: use A or B")),
         },
-        interface: children(node, "interface").next().map(address).transpose()?,
+        interface: children(node, "interface").next().map(address("interface")).transpose()?,
     })
 }
 
-/// Checks that all ids differ. TcpConnections without an id are ignored.
-fn check_ids<'a, 'b: 'a>(
-    element: &'static str,
+/// Returns each id that occurred before, with its line. Elements without an id are ignored.
+fn repeated_ids<'a, 'b: 'a>(
     nodes: impl Iterator<Item = Node<'a, 'b>>,
-) -> Result<(), ConfigError> {
+) -> impl Iterator<Item = (u32, &'a str)> {
     let mut seen = HashSet::new();
-    for node in nodes {
-        let id = node.attribute("id").unwrap_or_default();
-        if !id.is_empty() && !seen.insert(id) {
-            return Err(ConfigError::DuplicateId { line: line(node), element, id: truncate(id) });
-        }
-    }
-    Ok(())
+    let id = |node: Node<'a, 'b>| Some((line(node), node.attribute("id")?));
+    nodes.filter_map(id).filter(move |(_, id)| !id.is_empty() && !seen.insert(*id))
 }
 
 fn children<'a, 'b>(node: Node<'a, 'b>, name: &'static str) -> impl Iterator<Item = Node<'a, 'b>> {
@@ -121,23 +150,25 @@ fn children<'a, 'b>(node: Node<'a, 'b>, name: &'static str) -> impl Iterator<Ite
 fn required<'a>(
     node: Node<'a, '_>,
     element: &'static str,
-    attribute: &'static str,
-) -> Result<&'a str, ConfigError> {
-    let missing = || ConfigError::Missing { line: line(node), element, missing: attribute };
-    node.attribute(attribute).ok_or_else(missing)
+    missing: &'static str,
+) -> Result<&'a str, EntryFault> {
+    node.attribute(missing).ok_or(EntryFault::Missing { element, missing })
 }
 
-fn parse<T: FromStr>(node: Node<'_, '_>, expected: &'static str) -> Result<T, ConfigError> {
-    text(node).parse().map_err(|_| invalid(node, expected))
+fn parse<T: FromStr>(
+    node: Node<'_, '_>,
+    element: &'static str,
+    expected: &'static str,
+) -> Result<T, EntryFault> {
+    text(node).parse().map_err(|_| invalid(node, element, expected))
 }
 
 fn text<'a>(node: Node<'a, '_>) -> &'a str {
     node.text().unwrap_or_default().trim()
 }
 
-fn invalid(node: Node<'_, '_>, expected: &'static str) -> ConfigError {
-    let element = truncate(node.tag_name().name());
-    ConfigError::InvalidValue { line: line(node), element, expected, text: truncate(text(node)) }
+fn invalid(node: Node<'_, '_>, element: &'static str, expected: &'static str) -> EntryFault {
+    EntryFault::Invalid { element, expected, text: truncate(text(node)).trim().to_owned() }
 }
 
 /// Returns the parser's message with control characters escaped: the message quotes the character
@@ -147,8 +178,13 @@ fn one_line(error: &roxmltree::Error) -> String {
     error.to_string().chars().flat_map(escape).collect()
 }
 
-fn truncate(text: &str) -> String {
-    text.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect()
+/// Returns text for an error: shortened, and in one line.
+pub(super) fn truncate(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    match text.chars().count() {
+        ..=SHOWN => text.chars().map(plain).collect(),
+        _ => text.chars().take(SHOWN - 1).map(plain).chain(['\u{2026}']).collect(),
+    }
 }
 
 fn line(node: Node<'_, '_>) -> u32 {

@@ -120,7 +120,7 @@ impl Channel {
             read.push(connection);
         }
         let products = products.into_iter().map(product).collect();
-        Ok(ChannelConfig { id, label, products, connections: read })
+        Ok(ChannelConfig { id, label, products, connections: read, invalid: Vec::new() })
     }
 }
 

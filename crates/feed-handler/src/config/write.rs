@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Write};
 
-use super::{ChannelConfig, Config, ConnectionConfig, Product};
+use super::{ChannelConfig, Config, ConnectionConfig, EntryFault, InvalidEntry, Product};
 
-/// Writes the form that [`Config::from_str`](std::str::FromStr) parses. Characters that XML cannot
+/// Writes the form that [`Config::from_str`](std::str::FromStr) parses. An invalid entry is written
+/// with the same fault, so that the channel stays unusable. Characters that XML cannot
 /// represent, such as control characters, become U+FFFD.
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -22,8 +23,15 @@ impl fmt::Display for Config {
 }
 
 fn write_channel(f: &mut fmt::Formatter<'_>, channel: &ChannelConfig) -> fmt::Result {
-    let ChannelConfig { id, label, products, connections } = channel;
-    writeln!(f, "  <channel id=\"{}\" label=\"{}\">", Escaped(id), Escaped(label))?;
+    let ChannelConfig { id, label, products, connections, invalid } = channel;
+    write!(f, "  <channel")?;
+    let is_without = |entry: &InvalidEntry| {
+        matches!(entry.fault, EntryFault::Missing { element: "channel", .. })
+    };
+    if !invalid.iter().any(is_without) {
+        write!(f, " id=\"{}\"", Escaped(id))?;
+    }
+    writeln!(f, " label=\"{}\">", Escaped(label))?;
     writeln!(f, "    <products>")?;
     for Product { code, groups } in products {
         write!(f, "      <product code=\"{}\">", Escaped(code))?;
@@ -32,9 +40,19 @@ fn write_channel(f: &mut fmt::Formatter<'_>, channel: &ChannelConfig) -> fmt::Re
         }
         writeln!(f, "</product>")?;
     }
+    for entry in invalid {
+        match entry.fault {
+            EntryFault::Missing { element: "product", .. } => writeln!(f, "      <product/>")?,
+            EntryFault::Missing { element: "group", .. } => {
+                writeln!(f, "      <product code=\"\"><group/></product>")?;
+            }
+            _ => {}
+        }
+    }
     writeln!(f, "    </products>")?;
     writeln!(f, "    <connections>")?;
     connections.iter().try_for_each(|connection| write_connection(f, connection))?;
+    invalid.iter().try_for_each(|entry| write_invalid(f, entry))?;
     writeln!(f, "    </connections>")?;
     writeln!(f, "  </channel>")
 }
@@ -56,6 +74,37 @@ fn write_connection(f: &mut fmt::Formatter<'_>, connection: &ConnectionConfig) -
     writeln!(f, "        <feed>{side}</feed>")?;
     if let Some(interface) = interface {
         writeln!(f, "        <interface>{interface}</interface>")?;
+    }
+    writeln!(f, "      </connection>")
+}
+
+/// Writes a connection whose only fault is that of the entry, if it is a connection.
+fn write_invalid(f: &mut fmt::Formatter<'_>, entry: &InvalidEntry) -> fmt::Result {
+    let InvalidEntry { connection: Some(id), fault, .. } = entry else { return Ok(()) };
+    writeln!(f, "      <connection id=\"{}\">", Escaped(id))?;
+    let elements = [
+        ("protocol", "UDP/IP"),
+        ("ip", ""),
+        ("host-ip", ""),
+        ("port", "1"),
+        ("feed", "A"),
+        ("interface", ""),
+    ];
+    match fault {
+        EntryFault::Missing { missing: "type", .. } => {}
+        EntryFault::Missing { missing: "feed-type", .. } => writeln!(f, "        <type/>")?,
+        _ => writeln!(f, "        <type feed-type=\"\"/>")?,
+    }
+    for (name, valid) in elements {
+        match fault {
+            EntryFault::Missing { missing, .. } if *missing == name => {}
+            EntryFault::Invalid { element, text, .. } if *element == name => {
+                writeln!(f, "        <{name}>{}</{name}>", Escaped(text))?;
+            }
+            // The others are optional.
+            _ if valid.is_empty() => {}
+            _ => writeln!(f, "        <{name}>{valid}</{name}>")?,
+        }
     }
     writeln!(f, "      </connection>")
 }

@@ -100,6 +100,20 @@ fn ignores_unknown_elements_and_white_space() {
     assert_eq!(plain.channels[0].connections[0].feed_type, FeedType::Incremental);
 }
 
+/// Returns the error of the only channel of a file, or of the file.
+fn error_of(text: &str) -> String {
+    let config = match text.parse::<Config>() {
+        Ok(config) => config,
+        Err(error) => return error.to_string(),
+    };
+    // Written and read again, it has the same fault.
+    assert_eq!(config.to_string().parse::<Config>().unwrap(), config, "{config}");
+    assert_eq!(config.channels.len(), 1);
+    let channel = config.channel(None).unwrap();
+    assert!(channel.lines(&FeedType::Snapshot).is_err(), "{text}");
+    channel.addresses(INTERFACE).unwrap_err().to_string()
+}
+
 #[test]
 fn reports_missing_and_invalid_values_in_one_line() {
     let without = |part: &str| file(&GOOD.replace(part, ""));
@@ -123,10 +137,99 @@ fn reports_missing_and_invalid_values_in_one_line() {
         (format!("<!DOCTYPE x [<!ENTITY a 'aa'>]>{}", file(GOOD)), ""),
     ];
     for (text, expected) in invalid {
-        let error = text.parse::<Config>().unwrap_err().to_string();
+        let error = error_of(&text);
         assert!(error.contains(expected), "{text}: {error}");
         assert_eq!(error.lines().count(), 1, "{text}: {error}");
     }
+    let expected = "channel 1: connection 1IA: line 3: <port>: '70000' is not a valid port";
+    assert_eq!(error_of(&with("5000", "70000")), expected);
+    let long = with("5000", &"0".repeat(50));
+    assert!(error_of(&long).contains(&format!("<port>: '{}\u{2026}'", "0".repeat(39))));
+}
+
+#[test]
+fn invalid_entry_is_an_error_of_its_channel_alone() {
+    let invalid = [
+        GOOD.replace("239.1.1.1", ""),
+        GOOD.replace("239.1.1.1", "239.1.1"),
+        GOOD.replace("<port>5000</port>", ""),
+        GOOD.replace("5000", "65536"),
+        GOOD.replace("5000", ""),
+        GOOD.replace("5000", "0"),
+        GOOD.replace(">A<", ">C<"),
+        GOOD.replace(">A<", "><"),
+        GOOD.replace("<feed>A</feed>", ""),
+        GOOD.replace(" feed-type='I'", ""),
+        GOOD.replace("<protocol>UDP/IP</protocol>", ""),
+        GOOD.replace("10.0.0.9", "sender.example"),
+        GOOD.replace("239.1.1.1", "10.1.1.1"),
+        GOOD.replace("<ip>239.1.1.1</ip>", ""),
+        GOOD.replace("UDP/IP", "QUIC"),
+        GOOD.replace("'I'", "'X'"),
+        format!("{GOOD}</connection><connection id='2IA'>{GOOD}"),
+        format!("{GOOD}</connection><connection id='2IB'>{GOOD}"),
+    ];
+    for connection in invalid {
+        let other = format!(
+            "<channel id='2'><connections><connection id='2IA'>{connection}</connection>\
+             </connections></channel></configuration>"
+        );
+        let config: Config = file(GOOD).replace("</configuration>", &other).parse().unwrap();
+        assert_eq!(config.to_string().parse::<Config>().unwrap(), config);
+        let of = |id| config.channel(Some(id)).unwrap().addresses(INTERFACE);
+        assert!(of("1").is_ok(), "{connection}");
+        let error = of("2").unwrap_err().to_string();
+        assert!(error.contains("channel 2: ") && !error.contains('\n'), "{connection}: {error}");
+        let names_connection = error.contains("connection 2IA") || error.contains("duplicate");
+        assert!(names_connection, "{connection}: {error}");
+    }
+    let broken = file(&GOOD.replace("5000", "x"));
+    let error = broken.parse::<Config>().unwrap().channel(Some("2")).unwrap_err().to_string();
+    assert_eq!(error, "cannot find channel 2: the file has channels 1 (invalid)");
+}
+
+#[test]
+fn reads_utf_16_and_iso_8859_1() {
+    let text = file(GOOD).replace("id='1'", "id='1' label='Z\u{fc}rich'");
+    let declared = |encoding: &str| format!("<?xml version='1.0' encoding='{encoding}'?>\n{text}");
+    let latin = |text: &str| text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    let wide =
+        |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect();
+    let files: [Vec<u8>; 7] = [
+        latin(&declared("ISO-8859-1")),
+        latin(&text),
+        wide(&declared("UTF-16"), u16::to_le_bytes),
+        wide(&format!("\u{feff}{}", declared("UTF-16")), u16::to_le_bytes),
+        wide(&format!("\u{feff}{text}"), u16::to_be_bytes),
+        format!("\u{feff}{text}").into_bytes(),
+        declared("UTF-8").into_bytes(),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.xml");
+    for bytes in files {
+        std::fs::write(&path, &bytes).unwrap();
+        let config = Config::read(&path).unwrap();
+        assert_eq!(config, text.parse().unwrap());
+        assert_eq!(config.channels[0].label, "Z\u{fc}rich");
+    }
+    std::fs::write(&path, b"\xff\xfe<").unwrap();
+    let error = Config::read(&path).unwrap_err().to_string();
+    assert_eq!(error, "not text in UTF-16, although it begins as such");
+}
+
+#[test]
+fn connections_of_unknown_kinds_are_named() {
+    let other = GOOD.replace("'I'", "'X'");
+    let channel = with_another(&other);
+    assert!(channel.addresses(INTERFACE).is_ok());
+    let unknown: Vec<_> =
+        channel.unknown_connections().map(|(it, cause)| (&*it.id, cause)).collect();
+    assert_eq!(unknown, [("1X", "unknown feed-type 'X'".to_owned())]);
+    let config: Config = file(&other).parse().unwrap();
+    let error = config.channels[0].addresses(INTERFACE).unwrap_err().to_string();
+    let expected = "cannot receive channel 1: no incremental feed (feed-type I); connection 1IA: \
+                    unknown feed-type 'X'";
+    assert_eq!(error, expected);
 }
 
 #[test]
@@ -154,11 +257,11 @@ fn rejects_duplicate_and_incomplete_connections() {
     let mut incomplete = channel.clone();
     incomplete.connections[0].group = None;
     let error = incomplete.addresses(INTERFACE).unwrap_err().to_string();
-    assert_eq!(error, "connection 1IA has no <ip>");
+    assert_eq!(error, "channel 1: connection 1IA has no <ip>");
     incomplete.connections[0].protocol = Protocol::Tcp;
     incomplete.connections[0].hosts.clear();
     let error = incomplete.addresses(INTERFACE).unwrap_err().to_string();
-    assert_eq!(error, "connection 1IA has no <host-ip>");
+    assert_eq!(error, "channel 1: connection 1IA has no <host-ip>");
     incomplete.connections.clear();
     let error = incomplete.addresses(INTERFACE).unwrap_err();
     assert!(matches!(error, ConfigError::NoIncrementalFeed { .. }));
@@ -202,15 +305,19 @@ fn lists_every_tcp_replay_host() {
 fn rejects_duplicate_ids_and_unicast_groups() {
     let valid = file(GOOD);
     let twice = valid.replace("</configuration>", "\n<channel id='1'/></configuration>");
-    let error = twice.parse::<Config>().unwrap_err().to_string();
-    assert_eq!(error, "line 4: duplicate <channel> id 1");
+    let config: Config = twice.parse().unwrap();
+    for channel in &config.channels {
+        let error = channel.addresses(INTERFACE).unwrap_err().to_string();
+        assert_eq!(error, "channel 1: line 4: duplicate <channel> id 1");
+    }
     let again = format!("</connection>\n<connection id='1IA'>{GOOD}</connection></connections>");
     let twice = valid.replace("</connection></connections>", &again);
-    let error = twice.parse::<Config>().unwrap_err().to_string();
-    assert_eq!(error, "line 4: duplicate <connection> id 1IA");
+    let expected = "channel 1: connection 1IA: line 4: duplicate <connection> id 1IA";
+    assert_eq!(error_of(&twice), expected);
     let config: Config = file(&GOOD.replace("239.1.1.1", "10.1.1.1")).parse().unwrap();
     let error = config.channels[0].addresses(INTERFACE).unwrap_err().to_string();
-    assert_eq!(error, "connection 1IA: 10.1.1.1 is not a multicast address");
+    let expected = "channel 1: connection 1IA: <ip>: 10.1.1.1 is not a multicast address";
+    assert_eq!(error, expected);
 }
 
 #[test]
@@ -293,7 +400,7 @@ fn channels() -> impl Strategy<Value = ChannelConfig> {
     let connections = prop::collection::vec(connections(), 0..4);
     (text(), text(), products, connections).prop_map(|(id, label, products, mut connections)| {
         number(connections.iter_mut().map(|connection| &mut connection.id));
-        ChannelConfig { id, label, products, connections }
+        ChannelConfig { id, label, products, connections, ..ChannelConfig::default() }
     })
 }
 
