@@ -98,7 +98,7 @@ impl From<&Error> for hairpin_error {
             Error::NoJournal { .. } => Self::NoJournal,
             Error::Journal(_) => Self::Journal,
             Error::Interface { .. } => Self::Interface,
-            Error::UnknownSymbol(_) => Self::UnknownSymbol,
+            Error::UnknownSymbol(_) | Error::UnmatchedFilter(_) => Self::UnknownSymbol,
             Error::Price(_) => Self::Price,
             Error::Feed(_) => Self::Feed,
             Error::Settings(_) => Self::Settings,

@@ -68,6 +68,10 @@ pub enum Error {
     /// definition.
     #[error("cannot find instrument {0}: not in [instruments] and no definition received")]
     UnknownSymbol(String),
+    /// A name of the filter ([`Builder::filter`](crate::Builder::filter)) is in no definition of
+    /// the channels.
+    #[error("cannot follow {0}: no definition of the channels has it")]
+    UnmatchedFilter(feed::FilterName),
     /// A price cannot be parsed.
     #[error(transparent)]
     Price(#[from] ParsePriceError),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hairpin_feed_handler::{ChannelState, FeedHandler};
+use hairpin_feed_handler::{ChannelState, FeedHandler, FilterName};
 use hairpin_host::Clock;
 use hairpin_order_entry::{NotAppliedAnswer, SecurityId, State as SessionState};
 use hairpin_reactor::{Reactor, Ready, Wait};
@@ -69,6 +69,8 @@ pub struct Trader {
     stop: StopHandle,
     /// The reason for which it is not ready; `None` if it is.
     not_ready: Option<NotReady>,
+    /// The names of the filter were compared with the definitions.
+    filter_checked: bool,
     /// The latest end of a graceful termination that has begun.
     stop_deadline: Option<Instant>,
 }
@@ -117,6 +119,7 @@ impl Trader {
             state,
             stop: StopHandle::default(),
             not_ready: None,
+            filter_checked: false,
             stop_deadline: None,
         };
         trader.parts.sessions.iter_mut().for_each(|it| it.session.start(now));
@@ -309,6 +312,15 @@ impl Trader {
         None
     }
 
+    /// Returns the first name of the filter that no channel has, once all definitions are known.
+    fn unmatched_name(&self) -> Option<FilterName> {
+        let channels = self.parts.feeds.iter().map(|feed| feed.channel().unmatched_names());
+        let mut of_each = channels.map(|names| names.map(Iterator::collect::<Vec<_>>));
+        let first = of_each.next()??;
+        let others = of_each.collect::<Option<Vec<_>>>()?;
+        first.into_iter().find(|name| others.iter().all(|names| names.contains(name)))
+    }
+
     /// Runs expired timers, reports readiness, and stops. Returns `false` once the run has ended.
     #[cold]
     fn update<S: Strategy>(&mut self, now: Now, strategy: &mut S) -> Result<bool> {
@@ -320,6 +332,13 @@ impl Trader {
             self.call(now, |context| strategy.on_timer(timer, context));
         }
         let not_ready = self.find_not_ready();
+        if !self.filter_checked && !matches!(not_ready, Some(NotReady::Books(_))) {
+            self.filter_checked = true;
+            if let Some(name) = self.unmatched_name() {
+                self.abandon(now)?;
+                return Err(Error::UnmatchedFilter(name));
+            }
+        }
         let before = std::mem::replace(&mut self.not_ready, not_ready);
         self.state.is_ready = not_ready.is_none();
         match (before, not_ready) {

@@ -85,9 +85,17 @@ impl Cores {
 fn read(path: &Path) -> Result<Cores> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read threads from {}", path.display()))?;
-    let file: File = toml::from_str(&text).map_err(|error| {
+    parse(&text).map_err(|what| anyhow::anyhow!("{}, {what}", path.display()))
+}
+
+/// Parses a file with the table \[threads\].
+///
+/// # Errors
+/// One line.
+pub(crate) fn parse(text: &str) -> Result<Cores, String> {
+    let file: File = toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
-        anyhow::anyhow!("{}, line {line}: {}", path.display(), one_line(error.message()))
+        format!("line {line}: {}", one_line(error.message()))
     })?;
     Ok(file.threads)
 }

@@ -35,6 +35,7 @@ mod ping_raw;
 mod preload;
 mod rds;
 mod rds_hosts;
+mod recorded_captures;
 mod report;
 mod secrets;
 mod t2t;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hairpin_cme_codecs::{ilink3, mdp3};
 use hairpin_sbe::plan::Plan;
-use hairpin_sbe::{DecodeError, MessageHeader, Visitor};
+use hairpin_sbe::{DecodeError, MessageHeader, Visitor, schema, xml_text};
 
 /// The largest schema file: a hundred times CME's.
 const LARGEST_SCHEMA: u64 = 64 << 20;
@@ -16,22 +16,27 @@ pub(crate) struct SchemaFile {
 }
 
 impl SchemaFile {
-    /// Reads a file.
+    /// Reads a file, and those beside it that it includes by XInclude.
     ///
     /// # Errors
     /// One line with the file and the cause.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let refused = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
-        let length = std::fs::metadata(path).map_err(|error| refused(&error))?.len();
-        if length > LARGEST_SCHEMA {
-            return Err(refused(&"too large for a schema"));
-        }
-        let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::InvalidData => refused(&"not a schema: not text in UTF-8"),
-            _ => refused(&error),
-        })?;
+        let text = read_text(path).map_err(|error| refused(&error))?;
+        let beside = |name: &str| read_text(&path.with_file_name(name));
+        let text = schema::include(&text, beside).map_err(|error| refused(&error))?.into_owned();
         Ok(Self { path: path.into(), text })
     }
+}
+
+/// Reads the text of a schema file.
+fn read_text(path: &Path) -> Result<String, String> {
+    let length = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if length > LARGEST_SCHEMA {
+        return Err("too large for a schema".to_owned());
+    }
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    xml_text(&bytes).map_err(|error| error.to_string())
 }
 
 /// All available codecs.

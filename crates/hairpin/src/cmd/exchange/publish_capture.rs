@@ -1,6 +1,7 @@
 //! `hairpin exchange --publish FILE`: sends the market data of a capture.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow};
 use hairpin_endpoint::capture::{CaptureReader, Payload, Replay, Step};
 use hairpin_endpoint::{Transmit, UdpSender};
+use hairpin_feed_handler::CaptureGroups;
 use hairpin_host::{Clock, interface_address};
 use hairpin_time::{Duration, Instant};
 use hairpin_xdp::ReceiveStamps;
@@ -28,8 +30,8 @@ const NO_BUFFER_SPACE: i32 = 105;
 
 /// Plays the captures at `paths` once.
 ///
-/// Every datagram to an IPv4 multicast group is sent from the interface to its own group and port,
-/// byte for byte, with its recorded SendingTime. Other packets are skipped.
+/// Every datagram to an IPv4 multicast group with market data is sent from the interface to its own
+/// group and port, byte for byte, with its recorded SendingTime. Other packets are counted.
 ///
 /// # Errors
 /// No such interface; a file that cannot be read or is not a capture; those of the network.
@@ -37,7 +39,7 @@ pub(super) fn run(arguments: &ExchangeArgs, paths: &[PathBuf]) -> Result<ExitCod
     let interface = interface_address(&arguments.interface)?;
     let named = || capture::name_of(paths);
     if arguments.wants_config() {
-        let groups = hairpin_feed_handler::CaptureGroups::detect(capture::open_all(paths)?);
+        let groups = CaptureGroups::detect(capture::open_all(paths)?);
         arguments.write_detected(&groups.with_context(named)?, interface)?;
     }
     let input = capture::open_all(paths).with_context(named)?;
@@ -61,7 +63,12 @@ pub(super) fn run(arguments: &ExchangeArgs, paths: &[PathBuf]) -> Result<ExitCod
     if let Some(what) = &outcome {
         let _ = writeln!(io::stderr(), "hairpin: {}: {what}", named());
     }
-    let is_whole = outcome.is_none() && publication.counts.lost == 0;
+    let is_empty = publication.counts.packets == 0 && signals.exit_status().is_none();
+    if is_empty {
+        let what = "no market data to IPv4 multicast groups in this capture";
+        let _ = writeln!(io::stderr(), "hairpin: {}: {what}", named());
+    }
+    let is_whole = outcome.is_none() && publication.counts.lost == 0 && !is_empty;
     let status = if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     Ok(signals.exit_status().unwrap_or(status))
 }
@@ -86,7 +93,7 @@ impl std::fmt::Display for PublishedCounts {
         writeln!(
             f,
             "{packets} packets of {bytes} bytes to {groups} groups, {lost} lost because buffers \
-             were full, {others} others ignored; at most {} µs late",
+             were full, {others} others without market data ignored; at most {} µs late",
             latest.as_micros()
         )
     }
@@ -142,13 +149,16 @@ impl Publication {
             self.counts.others += 1;
             return Ok(());
         };
-        if !group.ip().is_multicast() {
-            self.counts.others += 1;
-            return Ok(());
-        }
         let sender = match self.senders.entry(group) {
-            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-            std::collections::hash_map::Entry::Vacant(new) => {
+            // A damaged packet too is one of the group's.
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(_)
+                if !group.ip().is_multicast() || !CaptureGroups::is_market_data(bytes) =>
+            {
+                self.counts.others += 1;
+                return Ok(());
+            }
+            Entry::Vacant(new) => {
                 let transport = self.datapath.transport();
                 new.insert(UdpSender::with_transport(transport, group, self.interface, TTL)?)
             }

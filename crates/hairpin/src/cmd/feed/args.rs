@@ -1,6 +1,7 @@
 //! The arguments of `hairpin feed`.
 
 use std::env;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use hairpin_feed_handler::{
 use hairpin_reactor::Wait;
 use hairpin_time::Duration;
 
+use super::selection_check::Names;
 use super::statistics;
 use crate::cmd::decode::Format;
 use crate::harness::args::parse_wait;
@@ -101,6 +103,11 @@ pub(crate) struct FeedArgs {
     /// Only instruments of these assets (products) [default: all]
     #[arg(long, value_name = "ASSET", value_delimiter = ',', value_parser = parse_name)]
     asset: Vec<Text<6>>,
+
+    /// Keep up to N instruments with their books, about 2,300 bytes each
+    #[arg(long, value_name = "N", default_value_t = CaptureGroups::MAX_INSTRUMENTS as u32,
+          value_parser = clap::value_parser!(u32).range(1..=2_000_000))]
+    pub(super) instruments: u32,
 
     /// Request from the channel's replay server what both sides lost, before waiting for snapshots.
     /// The user is CME, or $HAIRPIN_REPLAY_USER with $HAIRPIN_REPLAY_PASSWORD
@@ -197,7 +204,12 @@ impl FeedArgs {
         let Some(path) = &self.config else { return Ok(None) };
         let named = |error: ConfigError| format!("{}: {error}", path.display());
         let config = Config::read(path).map_err(named)?;
-        Ok(Some(config.channel(self.channel.as_deref()).map_err(named)?.clone()))
+        let channel = config.channel(self.channel.as_deref()).map_err(named)?.clone();
+        for (connection, cause) in channel.unknown_connections() {
+            let ignored = format!("ignored connection {}: {cause}", connection.id);
+            let _ = writeln!(io::stderr(), "hairpin: channel {}: {ignored}", channel.id);
+        }
+        Ok(Some(channel))
     }
 
     /// Returns the addresses of that channel, to be received on the interface with this address.
@@ -287,6 +299,12 @@ impl FeedArgs {
         }
         filter = self.group.iter().fold(filter, |filter, &group| filter.with_group(group));
         self.asset.iter().fold(filter, |filter, &asset| filter.with_asset(asset))
+    }
+
+    /// Returns the names of the filter.
+    pub(super) fn names(&self) -> Names {
+        let Self { security, group, asset, .. } = self;
+        Names { securities: security.clone(), groups: group.clone(), assets: asset.clone() }
     }
 
     /// Returns the groups in the configuration file, if one is given.

@@ -81,7 +81,10 @@ impl<O: Write, E: Write> CaptureReplay<'_, O, E> {
                     let what = "no packet of the channel's groups in this capture";
                     return Err(io::Error::new(io::ErrorKind::InvalidData, what));
                 }
-                Ok(Step::End) => break,
+                Ok(Step::End) => {
+                    self.printer.check_selection(&self.channel);
+                    break;
+                }
                 Err(error) => self.printer.error(&error.to_string()),
             }
             self.printer.tick(now, replay.now(), &self.traffic, &self.channel)?;

@@ -43,6 +43,7 @@ pub(super) struct LiveChannel {
     /// Taken by the run loop.
     transport: Option<OpenTransport>,
     until: Option<Instant>,
+    late_join: LateJoin,
     /// The failure of the recording has been reported.
     failure_printed: bool,
 }
@@ -77,7 +78,9 @@ impl LiveChannel {
         }
         let clock = Clock::new();
         let until = words.duration.map(|duration| clock.instant() + duration);
-        Ok(Self { feed, reactor, clock, transport: Some(datapath), until, failure_printed: false })
+        let (transport, late_join) = (Some(datapath), settings.late_join);
+        let failure_printed = false;
+        Ok(Self { feed, reactor, clock, transport, until, late_join, failure_printed })
     }
 
     /// Receives until the duration is over or `stop_requested` returns `true`, and prints the state
@@ -126,6 +129,12 @@ impl LiveChannel {
         Ok(is_quiet)
     }
 
+    /// Returns `true` once the loop of definitions was received whole.
+    fn has_all_definitions(&self) -> bool {
+        let channel = self.feed.channel();
+        self.late_join == LateJoin::InstrumentsAndBooks && !channel.is_collecting_definitions()
+    }
+
     /// Ends the recording, and prints the last lines.
     fn end<O: Write, E: Write>(
         mut self,
@@ -133,6 +142,10 @@ impl LiveChannel {
         mut figures: ChannelCounters,
     ) -> Result<()> {
         figures.update(printer.counts, self.feed.channel());
+        if self.late_join != LateJoin::InstrumentsAndBooks {
+            // Definitions are never complete.
+            printer.check_selection(self.feed.channel());
+        }
         let recorder = self.feed.recorder().and_then(Option::take);
         let recorded = recorder.map(Recorder::finish);
         if let Some(Ok(counters)) = &recorded
@@ -173,6 +186,9 @@ impl<O: Write, E: Write> Task for LiveTask<'_, O, E> {
             outcome => outcome?,
         }
         let is_idle = channel.print_pending(now, printer, counters)?;
+        if printer.has_unchecked_names() && channel.has_all_definitions() {
+            self.stopped |= printer.check_selection(channel.feed.channel());
+        }
         self.stopped |= channel.until.is_some_and(|until| now.monotonic >= until);
         Ok(Turn { now: now.monotonic, activity: Activity::idle_if(is_idle) })
     }

@@ -29,6 +29,7 @@ mod live_channel;
 mod message_filter;
 mod printer;
 mod screen;
+mod selection_check;
 mod statistics;
 mod throughput;
 
@@ -56,6 +57,7 @@ use capture_replay::CaptureReplay;
 use counters::ChannelCounters;
 use live_channel::LiveChannel;
 use printer::Printer;
+use selection_check::Names;
 use statistics::Traffic;
 
 /// Runs the command. Exit status 0 if every packet was understood, 1 after any error.
@@ -71,7 +73,7 @@ pub(crate) fn run(arguments: &FeedArgs) -> Result<ExitCode> {
     if arguments.watch && !io::stdout().is_terminal() {
         bail!("--watch needs a terminal on standard output; --stats prints lines");
     }
-    let filter = arguments.filter();
+    let (filter, names) = (arguments.filter(), arguments.names());
     let signals = Signals::take()?;
     let options = PrintOptions {
         codecs: &codecs,
@@ -80,6 +82,8 @@ pub(crate) fn run(arguments: &FeedArgs) -> Result<ExitCode> {
         books: arguments.books || arguments.callbacks,
         callbacks: arguments.callbacks,
         filter: &filter,
+        names: &names,
+        instruments: arguments.instruments as usize,
         orders: arguments.orders.into(),
         statistics: arguments.stats,
         watch: arguments.watch,
@@ -111,6 +115,9 @@ struct PrintOptions<'a> {
     books: bool,
     callbacks: bool,
     filter: &'a Filter,
+    /// The names in the filter, each of which an instrument must have.
+    names: &'a Names,
+    instruments: usize,
     orders: OrderBooks,
     statistics: Option<Duration>,
     watch: bool,
@@ -130,7 +137,8 @@ fn feed(
     stop_requested: &dyn Fn() -> bool,
 ) -> io::Result<()> {
     let (groups, input) = capture_input::open(paths, groups, &mut err)?;
-    let settings = groups.settings(options.orders);
+    let settings =
+        Settings { max_instruments: options.instruments, ..groups.settings(options.orders) };
     let channel = Channel::new_with_filter(settings, options.filter.clone());
     let title = format!("feed --pcap {}", capture::name_of(paths));
     let clock = Clock::from_kernel();
@@ -169,6 +177,7 @@ fn live(
     arguments.transport.check_feed(&addresses)?;
     let mut settings = groups_of(&addresses).unwrap_or_default().settings(options.orders);
     settings.late_join = live_channel::late_join(&addresses, settings.late_join);
+    settings.max_instruments = options.instruments;
     settings.silence = Settings::default().silence;
     settings.replay = arguments.replay.then(Refill::default);
     let words = live_channel::ChannelArgs {

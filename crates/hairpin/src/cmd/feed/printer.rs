@@ -1,5 +1,6 @@
 //! Prints and counts the callbacks of the channel.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use hairpin_feed_handler::{
@@ -15,6 +16,7 @@ use super::PrintOptions;
 use super::book_watch::BookWatch;
 use super::callback_lines::{self, Record};
 use super::message_filter::MessageFilter;
+use super::selection_check::SelectionCheck;
 use super::statistics::{Statistics, Traffic};
 use super::throughput::Throughput;
 use crate::cmd::decode::error_lines::ErrorLines;
@@ -50,6 +52,9 @@ pub(super) struct Printer<'a, O, E> {
     throughput: Option<Throughput>,
     watch: Option<BookWatch<io::Stdout>>,
     selection: MessageFilter,
+    selection_check: SelectionCheck,
+    /// Instruments for which there was no room.
+    over_capacity: HashSet<i32>,
 }
 
 impl<'a, O: Write, E: Write> Printer<'a, O, E> {
@@ -83,6 +88,8 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
             throughput: options.statistics.map(|_| Throughput::begin()),
             watch,
             selection,
+            selection_check: SelectionCheck::new(options.names.clone()),
+            over_capacity: HashSet::new(),
         })
     }
 
@@ -123,8 +130,10 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         traffic: &Traffic,
         channel: &Channel,
     ) -> io::Result<()> {
+        let others = self.over_capacity.len();
         if let Some(statistics) = &mut self.statistics
-            && let Some(line) = statistics.line(now, traffic, channel, self.options.format)
+            && let Some(line) =
+                statistics.line(now, traffic, (channel, others), self.options.format)
         {
             self.print(&line);
         }
@@ -132,6 +141,23 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
             watch.draw_if_due(wall, now, traffic, channel)?;
         }
         if self.is_of_network { self.out.flush() } else { Ok(()) }
+    }
+
+    /// Reports each name of the filter that no instrument has, once. Returns `true` if there is
+    /// one. Called when all definitions should have been received.
+    pub(super) fn check_selection(&mut self, channel: &Channel) -> bool {
+        let missing = self.selection_check.missing(channel);
+        self.counts.errors += missing.len() as u64;
+        for what in &missing {
+            let written = writeln!(self.err, "hairpin: {what}");
+            self.record_outcome(written);
+        }
+        !missing.is_empty()
+    }
+
+    /// Returns `true` if the names of the filter are still to be checked.
+    pub(super) fn has_unchecked_names(&self) -> bool {
+        self.selection_check.is_due()
     }
 
     /// Returns the outcome of printing since the last call: callbacks cannot return it.
@@ -183,7 +209,14 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         self.write_errors()?;
         let instruments = channel.instruments();
         let in_sync = |index: &InstrumentIndex| instruments.book(*index).is_in_sync();
-        let (count, in_sync) = (instruments.len(), instruments.iter().filter(in_sync).count());
+        let others = self.over_capacity.len();
+        let count = instruments.len() + others;
+        let in_sync = instruments.iter().filter(in_sync).count();
+        if others > 0 {
+            let limit = self.options.instruments;
+            let remedy = format!("more than {limit}: use --instruments {count}");
+            writeln!(self.err, "hairpin: ignored {others} of {count} instruments, {remedy}")?;
+        }
         let (gaps, events) = (channel.counters().gaps, channel.counters().events);
         let Self { best_price_changes, unstated, .. } = self;
         match self.options.format {
@@ -286,6 +319,7 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
             let (count, first) = self.removed;
             self.removed = (count + 1, if count == 0 { message.header.template_id } else { first });
         }
+        self.selection_check.record(message);
         if !messages {
             self.is_malformed = false;
             self.counts.messages += 1;
@@ -428,6 +462,19 @@ impl<O: Write, E: Write> Listener for Printer<'_, O, E> {
     fn on_warning(&mut self, warning: &Warning) {
         let text = warning.to_string();
         self.print_record(&Record::new("Warning").text("Text", &text));
+    }
+
+    fn on_instrument_over_capacity(&mut self, security_id: i32) {
+        let is_first = self.over_capacity.is_empty();
+        self.over_capacity.insert(security_id);
+        if is_first && self.is_of_network && self.watch.is_none() {
+            let limit = self.options.instruments;
+            let written = writeln!(
+                self.err,
+                "hairpin: instruments beyond {limit} are ignored: use --instruments"
+            );
+            self.record_outcome(written);
+        }
     }
 
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {

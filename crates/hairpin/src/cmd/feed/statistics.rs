@@ -60,12 +60,13 @@ impl Statistics {
     }
 
     /// Returns the line that is due at `now`, if any. The first call begins the first interval. If
-    /// several intervals have passed, one line covers them all.
+    /// several intervals have passed, one line covers them all. `others` is the number of instruments
+    /// for which the channel has no room.
     pub(super) fn line(
         &mut self,
         now: Now,
         traffic: &Traffic,
-        channel: &Channel,
+        (channel, others): (&Channel, usize),
         format: Format,
     ) -> Option<String> {
         let at = now.monotonic;
@@ -76,7 +77,8 @@ impl Statistics {
         if at < due {
             return None;
         }
-        let figures = StatisticsLine::new(self, now, traffic, channel);
+        let mut figures = StatisticsLine::new(self, now, traffic, channel);
+        figures.instruments += others;
         let missed = at.saturating_since(due).as_nanos() / self.interval.as_nanos().max(1);
         self.due = Some(due + self.interval * (missed + 1));
         (self.since, self.traffic, self.counters) = (at, *traffic, *channel.counters());
@@ -224,7 +226,7 @@ mod tests {
         let mut statistics = Statistics::new(Duration::from_secs(1));
         let mut line = |millis, packets: u64| {
             let traffic = Traffic { packets, bytes: packets * 1_000, ..Traffic::default() };
-            statistics.line(at(millis), &traffic, &channel, Format::Text)
+            statistics.line(at(millis), &traffic, (&channel, 0), Format::Text)
         };
         assert_eq!(line(5_000, 0), None);
         assert_eq!(line(5_999, 10), None);
@@ -245,8 +247,8 @@ mod tests {
         let channel = Channel::new(Settings { max_instruments: 4, ..Settings::default() });
         let mut statistics = Statistics::new(Duration::from_millis(500));
         let traffic = Traffic { packets: 7, bytes: 800, drops: 2, unrecorded: 3 };
-        assert!(statistics.line(at(0), &Traffic::default(), &channel, Format::Json).is_none());
-        let line = statistics.line(at(500), &traffic, &channel, Format::Json).unwrap();
+        assert!(statistics.line(at(0), &Traffic::default(), (&channel, 0), Format::Json).is_none());
+        let line = statistics.line(at(500), &traffic, (&channel, 0), Format::Json).unwrap();
         let value: serde_json::Value = serde_json::from_str(&line).unwrap();
         let figures = &value["statistics"];
         assert_eq!(figures["packets_per_second"], 14.0);
@@ -277,8 +279,8 @@ mod tests {
         assert!(lead.samples > 3 && (lead.min_ns, lead.max_ns) == (2_000, 3_000), "{lead:?}");
         let line = |format| {
             let mut statistics = Statistics::new(Duration::from_secs(1));
-            statistics.line(at(0), &Traffic::default(), &channel, format);
-            statistics.line(at(1_000), &Traffic::default(), &channel, format).unwrap()
+            statistics.line(at(0), &Traffic::default(), (&channel, 0), format);
+            statistics.line(at(1_000), &Traffic::default(), (&channel, 0), format).unwrap()
         };
         let mean = lead.mean_ns().unwrap();
         let words = format!(", A first 100 % by {:.1} µs (2.0 to 3.0); ", micros(mean));

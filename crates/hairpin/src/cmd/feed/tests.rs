@@ -68,6 +68,8 @@ fn missing_hardware_timestamps_have_a_cause() {
     assert_eq!(missing(InterfaceTimestamping { receive_enabled: true, ..off }), None);
 }
 
+static NO_NAMES: Names = Names { securities: Vec::new(), groups: Vec::new(), assets: Vec::new() };
+
 /// Returns options for lines of text.
 fn options<'a>(codecs: &'a Codecs<'a>, filter: &'a Filter, books: bool) -> PrintOptions<'a> {
     PrintOptions {
@@ -77,6 +79,8 @@ fn options<'a>(codecs: &'a Codecs<'a>, filter: &'a Filter, books: bool) -> Print
         books,
         callbacks: false,
         filter,
+        names: &NO_NAMES,
+        instruments: CaptureGroups::MAX_INSTRUMENTS,
         orders: OrderBooks::None,
         statistics: None,
         watch: false,
