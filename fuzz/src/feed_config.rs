@@ -11,7 +11,7 @@
 //! - Channels read from TOML, written as XML and read again, are unchanged except for such
 //!   characters.
 //!
-//! Input: the text; or 0xFF, which starts no text, and bytes for a configuration; or 0xFE and a
+//! Input: the text in any encoding; or 0xFF, which starts no text, and bytes for a configuration; or 0xFE and a
 //! TOML text.
 
 use std::net::Ipv4Addr;
@@ -34,7 +34,10 @@ pub fn run(bytes: &[u8]) {
     if let [0xFE, text @ ..] = bytes {
         return str::from_utf8(text).map_or((), check_toml);
     }
-    let Ok(text) = str::from_utf8(bytes) else { return };
+    let text = match hairpin_sbe::xml_text(bytes) {
+        Ok(text) => text,
+        Err(error) => return assert!(!error.to_string().contains(['\n', '\r']), "{error}"),
+    };
     match text.parse::<Config>() {
         Ok(config) => {
             assert_eq!(read(&config), config, "{config}");
@@ -49,7 +52,8 @@ fn check_toml(text: &str) {
         Ok(config) => {
             check_addresses(&config);
             // Two ids may differ only in such characters.
-            if let Ok(again) = config.to_string().parse::<Config>() {
+            let again = read(&config);
+            if again.channels.iter().all(|channel| channel.invalid.is_empty()) {
                 assert_eq!(again, carried_config(&config), "{config}");
             }
         }
@@ -93,6 +97,7 @@ fn carried_config(config: &Config) -> Config {
         label: carried(&channel.label),
         products: channel.products.iter().map(product).collect(),
         connections: channel.connections.iter().map(connection).collect(),
+        invalid: channel.invalid.clone(),
     };
     Config {
         environment: carried(environment),
@@ -145,6 +150,7 @@ fn channel(script: &mut Script<'_>, number: u8) -> ChannelConfig {
         label: text(script),
         products: (0..script.below(3)).map(|_| product(script)).collect(),
         connections: (0..script.below(8)).map(|number| one(script, number)).collect(),
+        invalid: Vec::new(),
     }
 }
 
@@ -228,8 +234,12 @@ pub fn seeds() -> Vec<Seed> {
         (name.to_owned(), [0xFF].into_iter().chain(script).collect())
     };
     let toml = [&[0xFE], CONFLATED.as_bytes()].concat();
+    let wide: Vec<u8> = MULTICAST.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let latin = MULTICAST.replace("UTF-8", "ISO-8859-1").replace("more", "?").into_bytes();
+    let latin = latin.into_iter().map(|byte| if byte == b'?' { 0xE9 } else { byte }).collect();
+    let encoded = [("utf-16".to_owned(), wide), ("iso-8859-1".to_owned(), latin)];
     let others = [made("made", 3, 7), made("made-oddly", 131, 13), ("toml".to_owned(), toml)];
-    texts.into_iter().chain(others).collect()
+    texts.into_iter().chain(encoded).chain(others).collect()
 }
 
 const MULTICAST: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>

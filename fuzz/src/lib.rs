@@ -79,6 +79,14 @@ mod command {
     pub(crate) mod decode;
 }
 
+#[path = "../../crates/hairpin/src/harness/cores.rs"]
+#[allow(dead_code, reason = "the command uses more of it")]
+mod command_cores;
+
+#[path = "../../crates/order-entry/src/msgw_config.rs"]
+#[allow(unreachable_pub, reason = "it is public in its crate")]
+mod msgw_config_of_order_entry;
+
 /// The ends of connections, of the tests of `hairpin-tcp`.
 #[path = "../../crates/tcp/tests/it/host.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "its tests use more of it")]
@@ -113,12 +121,14 @@ pub mod matching;
 pub mod mdp3_channel_bytes;
 pub mod mdp3_channel_packets;
 pub mod netstack_rules;
+pub mod msgw_config;
 pub mod netstack_udp_frames;
 pub mod plan_codecs;
 pub mod publisher;
 pub mod rds_packet;
 pub mod rds_socket;
 pub mod replay_bytes;
+pub mod replay_requests;
 pub mod report_page;
 pub mod results_file;
 pub mod sbe_schema;
@@ -127,6 +137,7 @@ pub mod stack_memberships;
 pub mod stack_netlink_messages;
 pub mod tcp_operations;
 pub mod tcp_segments;
+pub mod threads_file;
 pub mod xdp_filter_entries;
 
 pub use codec::Seed;
@@ -190,4 +201,7 @@ targets! {
     tcp_segments
     tcp_operations
     keeper_record
+    msgw_config
+    threads_file
+    replay_requests
 }
