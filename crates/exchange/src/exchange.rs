@@ -589,7 +589,7 @@ impl Exchange {
     }
 }
 
-/// Closes the oldest connection without a logon. Returns `false` if there is none.
+/// Closes the oldest connection without a logon. Returns `false` if each has logged on.
 #[cold]
 fn close_idle(
     gateway: &mut Gateway,

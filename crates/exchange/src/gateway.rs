@@ -32,9 +32,10 @@
 //!
 //! Orders are limit, market with protection, market-limit, stop limit and stop with protection.
 //! Their time in force is day, GTD, GTC, fill and kill, or fill or kill. A minimum quantity and a
-//! display quantity are optional. Reports for a disconnected session are numbered and stored, and are retransmitted on
-//! request. Self-match prevention applies between orders of one firm whose party details have the
-//! same SelfMatchPreventionID; other orders of a session trade with each other like any others.
+//! display quantity are optional. Reports for a disconnected session are numbered and stored, and
+//! are retransmitted on request. Self-match prevention applies between orders of one firm whose
+//! party details have the same SelfMatchPreventionID; other orders of a session trade with each
+//! other like any others.
 //!
 //! Not supported: orders good for the session, and all other messages (BusinessReject 3).
 //!
@@ -291,8 +292,8 @@ impl Gateway {
         Some(connection.session.id)
     }
 
-    /// Returns `true` if a connection of one of the two gateways has a free slot, or would be refused
-    /// for another reason.
+    /// Returns `true` if a connection of one of the two gateways has a free slot, or would be
+    /// refused for another reason.
     #[must_use]
     pub fn has_room(&self, designation: Designation) -> bool {
         let is_free = |connection: &Connection| connection.session.state == SessionState::Closed;

@@ -29,7 +29,7 @@ enum Command {
     /// Measure a published table on this machine: t2t, feed, order, rds or sockets
     Bench(bench::BenchArgs),
     /// Run the exchange simulator for traders on this or other hosts, and measure it in rounds
-    Exchange(exchange::ExchangeArgs),
+    Exchange(Box<exchange::ExchangeArgs>),
     /// Run a trader that answers each tick of an exchange with an order
     Trader(trader::TraderArgs),
     /// Run the feed handler, live or on a capture, and print messages, books and statistics

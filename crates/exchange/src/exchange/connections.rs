@@ -98,7 +98,7 @@ impl Connections {
         Ok(())
     }
 
-    /// Drops the oldest lingering stream. Returns `false` if there is none.
+    /// Drops the oldest lingering stream. Returns `false` if no stream lingers.
     pub(super) fn drop_lingering(&mut self, reactor: &mut Reactor) -> io::Result<bool> {
         let oldest = (0..self.lingering.len()).min_by_key(|&index| self.lingering[index].1);
         let Some(oldest) = oldest else { return Ok(false) };

@@ -197,7 +197,7 @@ impl ReplayService {
         Ok(())
     }
 
-    /// Closes the oldest connection without a logon. Returns `false` if there is none.
+    /// Closes the oldest connection without a logon. Returns `false` if each has logged on.
     #[cold]
     fn close_idle(&mut self, reactor: &mut Reactor) -> io::Result<bool> {
         let Some(ReplayId(slot)) = self.server.close_idle() else { return Ok(false) };

@@ -24,8 +24,8 @@ impl Matching {
     /// Replaces the terms of a resting order, which keeps its id.
     ///
     /// The order keeps its priority if limit and kind stay and neither its open quantity nor its
-    /// display quantity grows. A change of the time in force keeps the priority too. Any other replacement removes the order
-    /// and enters it again, so that it may trade.
+    /// display quantity grows. A change of the time in force keeps the priority too. Any other
+    /// replacement removes the order and enters it again, so that it may trade.
     ///
     /// Without mitigation `quantity` is the new open quantity. With mitigation, traded contracts
     /// are subtracted first.

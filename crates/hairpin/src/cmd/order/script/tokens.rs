@@ -89,7 +89,7 @@ impl<'a> Tokens<'a> {
         self.rest.pop()
     }
 
-    /// Returns the next word of the language without consuming it, empty if there is none.
+    /// Returns the next word of the language without consuming it, empty at the end.
     pub(super) fn word(&self) -> &'a str {
         self.rest.last().filter(|next| !next.quoted).map_or("", |next| next.text)
     }
