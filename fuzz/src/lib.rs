@@ -72,6 +72,25 @@ mod long_frames_of_stack;
 #[allow(dead_code, reason = "the stack uses more of it")]
 mod keeper_record_of_stack;
 
+/// The language of `hairpin order`, under the names by which its modules refer to themselves.
+#[path = "../../crates/hairpin/src/cmd"]
+mod cmd {
+    pub(crate) mod order {
+        #[allow(dead_code, unused_imports, reason = "the command uses more of it")]
+        mod script;
+
+        /// Parses a line. Returns the command as text, `None` for an empty line.
+        pub(crate) fn parse(
+            text: &str,
+            instrument: &dyn Fn(&str) -> Option<i32>,
+        ) -> Result<Option<String>, (usize, String)> {
+            let command = script::parse(text, 1, instrument);
+            let command = command.map_err(|error| (error.column, error.to_string()))?;
+            Ok(command.map(|command| format!("{command:?}")))
+        }
+    }
+}
+
 /// Private modules of the command.
 #[path = "../../crates/hairpin/src/cmd"]
 mod command {
@@ -123,6 +142,8 @@ pub mod mdp3_channel_packets;
 pub mod netstack_rules;
 pub mod msgw_config;
 pub mod netstack_udp_frames;
+pub mod order_script;
+pub mod order_settings;
 pub mod plan_codecs;
 pub mod publisher;
 pub mod rds_packet;
@@ -178,6 +199,8 @@ targets! {
     live_page
     results_file
     report_page
+    order_script
+    order_settings
     capture
     capture_frames
     capture_tunnels

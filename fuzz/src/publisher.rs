@@ -131,13 +131,15 @@ impl World {
 
     fn submit(&mut self, instrument: u32, a: u8, b: u8) {
         let reference = 1_000_000_000_000 + i64::from(instrument) * 10_000_000_000;
+        let quantity = 1 + u32::from(b >> 2);
         let new = NewOrder {
             instrument,
             side: Side::BOTH[usize::from(b & 1)],
             kind: if b & 2 == 0 { OrderKind::Limit } else { OrderKind::Market },
             price: Decimal(reference + (i64::from(a) - 128) * TICK),
-            quantity: 1 + u32::from(b >> 2),
+            quantity,
             minimum: 0,
+            display: if b & 4 == 0 { 0 } else { quantity.div_ceil(2) },
             time_in_force: TimeInForce::Day,
             owner: Owner(1),
             self_match: None,
@@ -149,11 +151,13 @@ impl World {
     fn replace(&mut self, a: u8, b: u8) {
         let order = self.orders.get(usize::from(a % 16)).copied().unwrap_or(OrderId::NONE);
         let Some(&resting) = self.floor.order(order) else { return };
+        let quantity = 1 + u32::from(b);
         let replacement = Replacement {
             kind: OrderKind::Limit,
             price: Decimal(resting.price.0 + (i64::from(a >> 4) - 8) * TICK),
-            quantity: 1 + u32::from(b),
+            quantity,
             minimum: 0,
+            display: if resting.display == 0 { 0 } else { quantity.div_ceil(2) },
             time_in_force: TimeInForce::Day,
             mitigates: false,
             self_match: None,
