@@ -93,7 +93,7 @@ fn killed_process_leaves_nothing_though_its_child_lives() {
             let mut lines = out.lines().map_while(Result::ok);
             assert!(lines.any(|line| line == "open"), "{how}: the process exited");
             let is_answered = |_| peer.send(b"work").is_ok() && peer.recv(&mut [0; 16]).is_ok();
-            answered += u32::from((0..100).any(is_answered));
+            answered += u32::from((0..1_200).any(is_answered));
             std::thread::sleep(MS * random.below(10) as u32);
         }
         child.kill().unwrap();
