@@ -1,5 +1,6 @@
 """Misuse is an exception, never a crash."""
 
+import faulthandler
 import os
 import signal
 import threading
@@ -7,6 +8,7 @@ import time
 
 import hairpin
 import pytest
+from conftest import TIMEOUT
 from hairpin import Price
 
 
@@ -251,21 +253,17 @@ def test_stop_handle_works_from_any_thread(exchange):
 
 
 def test_other_threads_run_while_the_loop_waits(exchange):
-    count = 0
     session = hairpin.Session(exchange.orders)
-    done = threading.Event()
 
     def work():
-        nonlocal count
-        while not done.is_set():
-            count += 1
+        for _ in range(20):
             time.sleep(0.001)
         session.stop_handle.stop()
 
+    # If the loop held the interpreter, the thread would never stop it.
+    faulthandler.dump_traceback_later(TIMEOUT, exit=True)
     thread = threading.Thread(target=work)
     thread.start()
-    threading.Timer(0.5, done.set).start()
     session.run(hairpin.Strategy())
     thread.join()
-    # If the loop held the interpreter, the thread would not count at all.
-    assert count > 20
+    faulthandler.cancel_dump_traceback_later()

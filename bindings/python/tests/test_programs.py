@@ -1,12 +1,12 @@
 """The three programs of the guide, run against `hairpin exchange`."""
 
+import json
 import re
 import subprocess
 import sys
-import time
 
 import pytest
-from conftest import PROGRAMS, ROOT, TIMEOUT, interrupt
+from conftest import PROGRAMS, ROOT, TIMEOUT, interrupt, wait_for
 
 
 @pytest.mark.parametrize("feed", ["tcp", "multicast"])
@@ -33,10 +33,19 @@ def test_buyer_resumes_the_session_in_its_journal(venue, run_program):
     assert len(ids) == 2
 
 
-def test_quoter_logs_off_on_ctrl_c(venue, run_program):
+def orders_received(command, folder):
+    """Returns the orders that the exchange of the folder has received, by its live counters."""
+    gateway = re.search(r"[\d.]+:\d+", (folder / "order.toml").read_text())[0]
+    stat = subprocess.run([command, "stat", "--format", "json"], capture_output=True)
+    processes = json.loads(stat.stdout)["processes"] if stat.stdout else []
+    values = [it["values"] for it in processes if gateway in it["title"]]
+    return sum(it["value"] for all in values for it in all if it["name"] == "gateway.orders")
+
+
+def test_quoter_logs_off_on_ctrl_c(command, venue, run_program):
     folder = venue("--interval-us", "2000")
     program = run_program(PROGRAMS / "quoter.py", folder)
-    time.sleep(3)
+    wait_for(lambda: orders_received(command, folder) > 0)
     interrupt(program)
     _, errors = program.communicate(timeout=TIMEOUT)
     # Python's status and traceback for Ctrl-C.

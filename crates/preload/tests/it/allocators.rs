@@ -17,7 +17,7 @@ fn allocator_starts_by_replaced_calls() {
     let mut program = command("timeout", true);
     program.env("LD_PRELOAD", format!("{}:{}", library().display(), allocator.display()));
     // No socket is opened, so neither the interface nor a capability is needed.
-    let output = program.args(["10", "cat", "/dev/null"]).output().unwrap();
+    let output = program.args(["60", "cat", "/dev/null"]).output().unwrap();
     std::fs::remove_file(&allocator).unwrap();
     assert!(output.status.success(), "{output:?}");
 }

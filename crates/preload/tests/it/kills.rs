@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hairpin_testbed::scaled;
 
-use crate::support::{Running, alone, command, installed, pause, testbed};
+use crate::support::{Running, TIMEOUT, alone, command, eventually, installed, testbed};
 
 /// Echoes datagrams, after a child was forked that lives on.
 const ECHO: &str = "
@@ -46,16 +46,30 @@ fn killed_program_leaves_nothing_behind() {
         // A different moment of its life each time: start, opening, traffic.
         let datagrams = 7 * kill % 150;
         let mut buffer = [0; 100];
-        for _ in 0..datagrams {
+        let mut exchange = || {
             client.send_to(b"before", address).unwrap();
-            answered += u64::from(client.recv_from(&mut buffer).is_ok());
+            let is_answered = client.recv_from(&mut buffer).is_ok();
+            answered += u64::from(is_answered);
+            is_answered
+        };
+        if kill % 3 == 0 {
+            // However long the start takes: some kills come after traffic.
+            (0..4).for_each(|_| assert!(eventually(&mut exchange), "no answer"));
+        }
+        for _ in 0..datagrams {
+            exchange();
         }
         program.0.kill().unwrap();
         program.0.wait().unwrap();
         // The kernel has the port and its traffic, once a child has closed its own copy.
         let bind = || host.run(|| UdpSocket::bind(address)).unwrap();
-        let server = (0..1_000).find_map(|_| bind().inspect_err(|_| pause(5)).ok()).unwrap();
-        server.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let mut server = None;
+        assert!(eventually(|| {
+            server = bind().ok();
+            server.is_some()
+        }));
+        let server = server.unwrap();
+        server.set_read_timeout(Some(TIMEOUT)).unwrap();
         while client.recv_from(&mut buffer).is_ok() {}
         client.send_to(b"after", address).unwrap();
         loop {

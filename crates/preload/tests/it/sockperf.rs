@@ -7,7 +7,7 @@ use std::process::Stdio;
 use hairpin_testbed::{Host, Testbed};
 
 use crate::support::{
-    Running, alone, command, counter, installed, interrupt, output, pause, testbed,
+    Running, alone, command, counter, installed, interrupt, output, settled, testbed, wait_for_port,
 };
 
 /// The counts that sockperf's client prints.
@@ -16,7 +16,10 @@ fn is_clean(output: &str) -> bool {
 }
 
 /// The exchanges that a run must have at least.
-const ENOUGH: u64 = 1_000;
+const ENOUGH: u64 = 100;
+/// The exchanges before the first one that bypasses the kernel, at most. In a run of more than a
+/// hundred times as many, the kernel may have a hundredth.
+const FIRST: u64 = 10;
 
 /// A group of the range for private use (RFC 2365).
 const GROUP: Ipv4Addr = Ipv4Addr::new(239, 192, 7, 1);
@@ -31,7 +34,7 @@ fn interfaces(host: &Host, to: Ipv4Addr) -> Vec<String> {
 /// Runs ping-pong over three sockets: for a second, or longer if the machine is busy.
 fn ping_pong(testbed: &Testbed, to: Ipv4Addr, wait: &[&str], accelerated: [bool; 2]) {
     let is_enough = |seconds| ping_pong_for(testbed, to, seconds, wait, accelerated) > ENOUGH;
-    assert!(["1", "5", "20"].into_iter().any(is_enough), "too few exchanges: {wait:?}");
+    assert!(["1", "5", "20", "60"].into_iter().any(is_enough), "too few exchanges: {wait:?}");
 }
 
 /// Runs ping-pong and checks it. Returns the number of exchanges by the server's counters, if it is
@@ -54,7 +57,7 @@ fn ping_pong_for(
     server.arg("server").args(feed).args(wait).args(interfaces(server_host, to));
     server.stdout(Stdio::null()).stderr(Stdio::null());
     let server = Running(server_host.spawn(server, &[]).unwrap());
-    pause(500);
+    (11_111..11_114).for_each(|port| wait_for_port(server_host, port));
     let mut client = command("sockperf", accelerated[1]);
     client.arg("ping-pong").args(feed).args(wait).args(interfaces(client_host, to));
     client.args(["-m", "14", "--mps=3000000", "-t", seconds]);
@@ -65,15 +68,15 @@ fn ping_pong_for(
     assert!(client.status.success() && is_clean(&text), "{what}");
     let mut exchanges = u64::MAX;
     if accelerated[0] {
-        // The page is written at most a second later.
-        pause(1_200);
         let value = |name: String| counter(server.0.id(), &name);
-        let both = ["received", "sent"].map(|direction| {
-            ["bypass", "kernel"].map(|path| value(format!("udp.{direction}_{path}")))
+        let both = settled(|| {
+            ["received", "sent"].map(|direction| {
+                ["bypass", "kernel"].map(|path| value(format!("udp.{direction}_{path}")))
+            })
         });
         exchanges = both[0][0].min(both[1][0]);
-        // The first datagrams pass the kernel.
-        let is_bypass = both.iter().all(|[bypass, kernel]| *bypass >= 99 * kernel);
+        let is_bypass =
+            both.iter().all(|[bypass, kernel]| *kernel <= FIRST || *bypass >= 99 * kernel);
         assert!(exchanges <= ENOUGH || is_bypass, "{both:?}: {what}");
     }
     interrupt(&server.0).unwrap();

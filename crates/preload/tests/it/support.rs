@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hairpin_mapped::CounterPages;
 use hairpin_testbed::{Host, Queues, Testbed};
@@ -49,7 +49,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>, accelerated: bool) -> Command 
 
 /// Runs a command on a host to its end.
 pub(crate) fn output(host: &Host, command: Command) -> Output {
-    limited(host, command, 60)
+    limited(host, command, 600)
 }
 
 /// Runs a command on a host to its end, which `seconds` limit.
@@ -100,6 +100,55 @@ pub(crate) fn installed(program: &str) -> Option<PathBuf> {
         println!("skipped: {program} is not installed");
     }
     found
+}
+
+/// Long enough that what has not happened never will, on a machine that does other work.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Polls until the condition holds, for a limited time.
+pub(crate) fn eventually(mut condition: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while !condition() {
+        if start.elapsed() > TIMEOUT {
+            return false;
+        }
+        pause(5);
+    }
+    true
+}
+
+/// Waits until a host has a socket that listens at a port, or is bound to it for UDP.
+pub(crate) fn wait_for_port(host: &Host, port: u16) {
+    let read = |file: &'static str| {
+        let read = move || std::fs::read_to_string(format!("/proc/thread-self/net/{file}"));
+        host.run(read).unwrap().unwrap_or_default()
+    };
+    let local = format!(":{port:04X}");
+    let is_bound = |file, state: &str| {
+        read(file).lines().any(|line| {
+            let words: Vec<_> = line.split_whitespace().collect();
+            words.len() > 3 && words[1].ends_with(&local) && words[3].ends_with(state)
+        })
+    };
+    // 0A is LISTEN; a UDP socket has another state.
+    let has_port = || {
+        ["tcp", "tcp6"].into_iter().any(|file| is_bound(file, "0A"))
+            || ["udp", "udp6"].into_iter().any(|file| is_bound(file, ""))
+    };
+    assert!(eventually(has_port), "no socket has port {port}");
+}
+
+/// Returns counters once they no longer change: the page is written at most a second later.
+pub(crate) fn settled<T: PartialEq>(mut read: impl FnMut() -> T) -> T {
+    let mut last = read();
+    loop {
+        pause(1_200);
+        let now = read();
+        if now == last {
+            return now;
+        }
+        last = now;
+    }
 }
 
 /// Sleeps for a while that a test cannot replace by an event.

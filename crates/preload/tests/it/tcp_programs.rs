@@ -23,9 +23,9 @@ fn tcp_programs_work_unchanged() {
     let server = Running(host.spawn(server, &[]).unwrap());
     let url = format!("http://{}:8000/file", host.address());
     let mut found = Vec::new();
-    for _ in 0..100 {
+    for _ in 0..1_200 {
         let mut curl = command("curl", true);
-        curl.args(["--silent", "--fail", "--max-time", "20", &url]);
+        curl.args(["--silent", "--fail", "--max-time", "60", &url]);
         let output = output(other, curl);
         if output.status.success() {
             found = output.stdout;

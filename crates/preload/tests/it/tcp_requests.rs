@@ -3,11 +3,12 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Stdio;
-use std::time::Duration;
 
 use hairpin_testbed::Host;
 
-use crate::support::{Running, alone, command, counter, installed, output, pause, testbed};
+use crate::support::{
+    Running, TIMEOUT, alone, command, counter, eventually, installed, output, testbed,
+};
 
 /// Answers each message, which has a header of five bytes with the length, as TLS has.
 const SERVER: &str = "
@@ -82,7 +83,7 @@ fn long_requests_read_in_two_receives_bypass_the_kernel() {
     let address = SocketAddr::from((host.address(), 4_100));
     let mut stream = other.run(|| TcpStream::connect(address)).unwrap().unwrap();
     stream.set_nodelay(true).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     for message in 0..MESSAGES {
         let body: Vec<u8> = (0..BODY).map(|at| (at / 100 + message) as u8).collect();
         let sum: usize = body.iter().step_by(100).map(|byte| usize::from(*byte)).sum();
@@ -91,11 +92,11 @@ fn long_requests_read_in_two_receives_bypass_the_kernel() {
         stream.read_exact(&mut answer).unwrap();
         assert_eq!(answer, format!("{sum:05}").as_bytes(), "message {message}");
     }
-    // The page is written at most a second later.
-    pause(1_200);
     let value = |name: &str| counter(server.0.id(), name);
-    let [bypass, kernel] =
-        ["bypass", "kernel"].map(|path| value(&format!("tcp.received_{path}_bytes")));
+    let received = || ["bypass", "kernel"].map(|path| value(&format!("tcp.received_{path}_bytes")));
+    let all = (MESSAGES * (BODY + 5)) as u64;
+    assert!(eventually(|| received().iter().sum::<u64>() == all), "{:?} of {all}", received());
+    let [bypass, kernel] = received();
     assert!(bypass > 9 * kernel, "{bypass} bytes bypass the kernel, {kernel} do not");
     // A frame that is dropped stalls the program, whose connection is then handed back.
     assert_eq!(value("handbacks.idle"), 0);
@@ -125,8 +126,8 @@ fn threads_that_open_the_interface_together_all_use_it() {
             assert_eq!(answer, line.as_bytes());
         }
     }
-    pause(1_200);
-    assert!(counter(server.0.id(), "connections.taken_over") >= CONNECTIONS);
+    let taken_over = || counter(server.0.id(), "connections.taken_over");
+    assert!(eventually(|| taken_over() >= CONNECTIONS), "{} taken over", taken_over());
     drop(streams);
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hairpin_testbed::Host;
 
-use crate::support::{Running, alone, command, installed, pause, testbed};
+use crate::support::{Running, alone, command, eventually, installed, pause, testbed};
 
 fn program(name: &str, host: &Host) -> Command {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
@@ -33,7 +33,7 @@ fn line(lines: &mut impl BufRead) -> String {
 /// The datagrams that the owner of a socket receives in each batch.
 const DATAGRAMS: u32 = 400;
 /// The batches. The one with the fewest sleeps counts: a busy machine wakes sleepers more often.
-const BATCHES: u32 = 3;
+const BATCHES: u32 = 10;
 
 #[test]
 #[ignore = "needs root"]
@@ -99,12 +99,16 @@ fn idle_program_uses_no_cpu_once_its_budget_is_spent() {
         python.env("HAIRPIN_PROFILE", profile);
         let (program, mut lines) = start(host, python);
         assert_eq!(line(&mut lines), "waiting");
-        // The budgets of five threads, on a busy machine.
-        pause(2_000);
-        let (begin, before) = (Instant::now(), cpu_time(program.0.id()));
-        pause(2_000);
-        let share = (cpu_time(program.0.id()) - before) as f64 / begin.elapsed().as_nanos() as f64;
+        // On a busy machine it takes some time until the budgets of five threads are spent.
+        let mut share = 1.0;
+        let is_idle = || {
+            let (begin, before) = (Instant::now(), cpu_time(program.0.id()));
+            pause(2_000);
+            let used = cpu_time(program.0.id()) - before;
+            share = used as f64 / begin.elapsed().as_nanos() as f64;
+            before > 0 && share < 0.02
+        };
+        assert!(eventually(is_idle), "{profile}: {:.1} % of a core", share * 100.0);
         println!("{profile}: {:.3} % of a core", share * 100.0);
-        assert!(before > 0 && share < 0.02, "{profile}: {:.1} % of a core", share * 100.0);
     }
 }

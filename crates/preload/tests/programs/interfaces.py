@@ -22,7 +22,7 @@ def any_socket(family, address):
     # IP_PKTINFO
     sock.setsockopt(socket.IPPROTO_IP, 8, 1)
     sock.bind((address, 0))
-    sock.settimeout(5)
+    sock.settimeout(60)
     return sock
 
 

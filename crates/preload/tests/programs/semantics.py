@@ -39,7 +39,7 @@ def attempt(name, call):
 def bound():
     sock = socket.socket(FAMILY, socket.SOCK_DGRAM)
     sock.bind((LOCAL, 0))
-    sock.settimeout(5)
+    sock.settimeout(60)
     # Resolves the neighbor, and shows that the path works.
     sock.sendto(b"1:warm", PEER)
     assert sock.recv(100) == b"0:warm"
@@ -95,7 +95,7 @@ def scatter_and_gather():
     sock.setblocking(True)
     show("write", os.write(sock.fileno(), b"1:w"), os.read(sock.fileno(), 10))
     show("writev", os.writev(sock.fileno(), [b"1:", b"v"]), os.read(sock.fileno(), 10))
-    sock.settimeout(5)
+    sock.settimeout(60)
     attempt("too long", lambda: sock.send(bytes(70_000)))
     show("fragments", sock.send(b"1:" + bytes(4_000)), len(sock.recv(10_000)))
     sock.close()
@@ -116,7 +116,7 @@ def connections():
     sock.close()
     again = socket.socket(FAMILY, socket.SOCK_DGRAM)
     again.bind(local)
-    again.settimeout(5)
+    again.settimeout(60)
     again.sendto(b"1:again", PEER)
     show("same port", again.recv(100))
     attempt("in use", lambda: socket.socket(FAMILY, socket.SOCK_DGRAM).bind(local))
@@ -124,7 +124,7 @@ def connections():
     unbound = socket.socket(FAMILY, socket.SOCK_DGRAM)
     attempt("no destination", lambda: unbound.send(b"x"))
     unbound.sendto(b"2:auto", PEER)
-    unbound.settimeout(5)
+    unbound.settimeout(60)
     show("bound by a send", unbound.recv(10), unbound.recv(10))
 
 
@@ -210,7 +210,7 @@ def overflow():
             break
         received += 1
         reports += control
-    sock.settimeout(5)
+    sock.settimeout(60)
     sock.sendto(b"1:last", PEER)
     data, control, _, _ = sock.recvmsg(100, 200)
     ((level, kind, value),) = control
@@ -223,7 +223,7 @@ def anywhere():
     any_address = "0.0.0.0" if FAMILY == socket.AF_INET else "::"
     sock = socket.socket(FAMILY, socket.SOCK_DGRAM)
     sock.bind((any_address, 0))
-    sock.settimeout(5)
+    sock.settimeout(60)
     sock.sendto(b"2:any", PEER)
     show("any", sock.recvfrom(100)[1][:2] == PEER, sock.recv(100), sock.getsockname()[0])
     if FAMILY == socket.AF_INET6:
@@ -233,7 +233,7 @@ def anywhere():
     dual.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     dual.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
     dual.bind(("::", 0))
-    dual.settimeout(5)
+    dual.settimeout(60)
     mapped = ("::ffff:" + PEER[0], PEER[1])
     dual.sendto(b"2:dual", mapped)
     data, control, flags, address = dual.recvmsg(100, 200)
@@ -252,7 +252,7 @@ def dual_stack(mapped):
         sock = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
         sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, only_v6)
         sock.bind((address, 0))
-        sock.settimeout(5)
+        sock.settimeout(60)
         return sock
 
     only = opened(1, "::")
@@ -279,7 +279,7 @@ def dual_stack(mapped):
     dual.sendto(b"3:kept", mapped)
     settle()
     copy = socket.socket(fileno=os.dup(dual.fileno()))
-    copy.settimeout(5)
+    copy.settimeout(60)
     show("dual dup", [copy.recvfrom(10)[1][:2] == mapped for _ in range(3)])
     host = opened(0, "::ffff:" + LOCAL)
     host.sendto(b"1:host", mapped)
@@ -299,7 +299,7 @@ def groups_v6():
     group = "ff15::99"
     sock = socket.socket(FAMILY, socket.SOCK_DGRAM)
     sock.bind(("::", 0))
-    sock.settimeout(5)
+    sock.settimeout(60)
     port = sock.getsockname()[1]
     index = socket.if_nametoindex("veth0")
 
@@ -320,7 +320,7 @@ def groups_v6():
         assert arrives == (first == text.encode()), (text, first)
         sock.settimeout(0.02)
         attempt(text, lambda: (first, sock.recv(100)))
-        sock.settimeout(5)
+        sock.settimeout(60)
 
     received("not a member", False)
     member = socket.inet_pton(socket.AF_INET6, group) + struct.pack("i", index)
@@ -345,7 +345,7 @@ def groups():
     group = "239.9.9.9"
     sock = socket.socket(FAMILY, socket.SOCK_DGRAM)
     sock.bind(("0.0.0.0", 0))
-    sock.settimeout(5)
+    sock.settimeout(60)
     port = sock.getsockname()[1]
 
     def request(text):
@@ -369,7 +369,7 @@ def groups():
         first = request("source")
         sock.settimeout(0.02)
         attempt("source", lambda: (first, sock.recv(100)))
-        sock.settimeout(5)
+        sock.settimeout(60)
         sock.setsockopt(socket.IPPROTO_IP, 40, member)
     members()
 
@@ -566,7 +566,7 @@ def sharing():
     sock.sendto(b"3:dup", PEER)
     settle()
     copy = socket.socket(fileno=os.dup(sock.fileno()))
-    copy.settimeout(5)
+    copy.settimeout(60)
     show("dup", sock.recv(10))
     sock.sendto(b"1:later", PEER)
     show("kept", sock.recv(10), sock.recv(10), sock.recv(10))
@@ -617,7 +617,7 @@ def sharing():
     socket.send_fds(one, [b"x"], [passed.fileno()])
     _, fds, _, _ = socket.recv_fds(two, 1, 1)
     received = socket.socket(fileno=fds[0])
-    received.settimeout(5)
+    received.settimeout(60)
     show("arrived before", passed.recv(10))
     passed.sendto(b"1:new", PEER)
     show("passed descriptor", received.recv(10))
@@ -654,7 +654,7 @@ def system_calls():
 READER = """
 import socket, sys
 sock = socket.socket(fileno=int(sys.argv[1]))
-sock.settimeout(5)
+sock.settimeout(60)
 print("executed", [sock.recv(10) for _ in range(3)], flush=True)
 """
 

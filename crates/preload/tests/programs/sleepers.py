@@ -46,5 +46,5 @@ print("ready", flush=True)
 for _ in range(int(sys.argv[2])):
     print("counted", *counted(), flush=True)
 for thread in threads:
-    thread.join(20)
+    thread.join(60)
 print("received", sorted(received), flush=True)

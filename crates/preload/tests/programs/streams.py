@@ -92,7 +92,7 @@ def answer(connection):
                 stored.put(hashlib.sha256(read_all(connection)).hexdigest())
                 return
             elif words[0] == "recall":
-                connection.sendall(stored.get(timeout=10).encode())
+                connection.sendall(stored.get(timeout=60).encode())
                 return
             elif words[0] == "late":
                 time.sleep(float(words[1]))

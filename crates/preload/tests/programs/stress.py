@@ -176,7 +176,7 @@ def replaced_standard_descriptors():
 def daemon():
     reader, writer = os.pipe()
     sock = bound()
-    sock.settimeout(5)
+    sock.settimeout(60)
     sock.sendto(b"1:before", PEER)
     select.select([sock], [], [], 5)
     if os.fork() == 0:
@@ -203,7 +203,7 @@ def forks_with_datagrams_in_flight():
         sock = bound()
         # SO_RCVBUFFORCE: nothing may be dropped.
         sock.setsockopt(socket.SOL_SOCKET, 33, 16 << 20)
-        sock.settimeout(5)
+        sock.settimeout(60)
         sock.sendto(b"s:%d" % count, PEER)
         found = []
         children = []
