@@ -21,12 +21,14 @@ impl Signals {
         for signal in [SIGINT, SIGTERM] {
             let armed = Arc::new(AtomicBool::new(false));
             let status = 128 + signal;
-            signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(&armed))
-                .and_then(|_| signal_hook::flag::register(signal, armed))
+            let value = usize::try_from(signal).unwrap_or_default();
+            // The flag first: a signal that arrives in between is not lost.
+            signal_hook::flag::register_usize(signal, Arc::clone(&last), value)
                 .and_then(|_| {
-                    let value = usize::try_from(signal).unwrap_or_default();
-                    signal_hook::flag::register_usize(signal, Arc::clone(&last), value)
+                    let armed = Arc::clone(&armed);
+                    signal_hook::flag::register_conditional_shutdown(signal, status, armed)
                 })
+                .and_then(|_| signal_hook::flag::register(signal, armed))
                 .with_context(|| format!("cannot handle signal {signal}"))?;
         }
         Ok(Self { last })

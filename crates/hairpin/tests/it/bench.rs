@@ -5,11 +5,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use std::thread::sleep;
-use std::time::Duration;
 
 use crate::support::{
-    assert_done, assert_gone, assert_status, hairpin, rows, signal, turn, wait_for,
+    assert_done, assert_gone, assert_status, hairpin, rows, signal, turn, wait_for, wait_for_count,
 };
 use serde_json::Value;
 
@@ -71,14 +69,14 @@ fn interrupted_run_prints_and_saves_completed_rounds() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
     let mut command = hairpin();
-    command.args(["bench", "t2t", "--feed", "tcp", "--interval-us", "1000", "--samples", "7000"]);
+    command.args(["bench", "t2t", "--feed", "tcp", "--interval-us", "1000", "--samples", "21000"]);
     command.arg("--json").arg(&results).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut parent = command.spawn().unwrap();
     let first = wait_for(&mut parent, "t2t-exchange");
     assert_gone(&[first]);
     let second = wait_for(&mut parent, "t2t-exchange");
     let trader = wait_for(&mut parent, "t2t-trader");
-    sleep(Duration::from_millis(700));
+    wait_for_count(second, "exchange.ticks", 1);
     signal("TERM", parent.id());
     let output = parent.wait_with_output().unwrap();
     assert_status(&output, 143);
@@ -87,7 +85,7 @@ fn interrupted_run_prints_and_saves_completed_rounds() {
     assert!(rows.len() == 4 && rows.iter().all(|row| row["interrupted"] == true), "{rows:?}");
     let printed = text(&output.stdout);
     let poll = printed.lines().find(|line| line.starts_with("  poll: ")).unwrap();
-    assert!(poll.starts_with("  poll: 1000 samples in 1 round, 0 lost"), "{printed}");
+    assert!(poll.starts_with("  poll: 3000 samples in 1 round, 0 lost"), "{printed}");
     assert!(poll.ends_with("; interrupted"), "the line may also report lateness: {printed}");
 }
 

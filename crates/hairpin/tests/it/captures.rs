@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::{Process, assert_done, assert_status, hairpin, turn};
+use crate::support::{Process, TIMEOUT, assert_done, assert_status, hairpin, turn};
 use hairpin_testbed::Testbed;
 
 /// Generates a capture and returns its path.
@@ -255,7 +255,7 @@ fn watch_mode_restores_the_terminal() {
     let mut watch = Process::start(
         script.args(["-qec", &format!("exec {}", args("")), "/dev/null"]).stdin(Stdio::null()),
     );
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + TIMEOUT;
     let child = loop {
         if let [child, ..] = crate::support::children(watch.id(), "feed")[..] {
             break child;
@@ -263,7 +263,7 @@ fn watch_mode_restores_the_terminal() {
         assert!(watch.runs() && Instant::now() < until, "the feed process did not start");
         sleep(Duration::from_millis(5));
     };
-    sleep(Duration::from_secs(1));
+    crate::support::wait_for_count(child, "capture.packets", 1);
     crate::support::signal("INT", child);
     let output = watch.output();
     assert_status(&output, 130);
@@ -299,7 +299,7 @@ fn published_capture_is_received_and_recorded() {
     command.stdout(File::create(&printed).unwrap()).stderr(Stdio::piped());
     let mut feed_of_host = Process::of(host.spawn(command, &[]).unwrap());
     let first = folder.path().join("log.00001.pcapng");
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + TIMEOUT;
     while !first.exists() {
         assert!(feed_of_host.runs() && Instant::now() < until, "the recording did not start");
         sleep(Duration::from_millis(5));
@@ -342,7 +342,7 @@ fn exchange_records_its_own_packets() {
     let mut command = hairpin();
     command.args(["exchange", "--record"]).arg(&path);
     let mut exchange = Process::start(&mut command);
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + TIMEOUT;
     while path.metadata().map_or(0, |it| it.len()) < 1_000_000 {
         assert!(exchange.runs() && Instant::now() < until, "the recording did not start");
         sleep(Duration::from_millis(5));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::{Process, assert_done, assert_status, hairpin, rows, turn};
+use crate::support::{Process, TIMEOUT, assert_done, assert_status, hairpin, rows, turn};
 
 /// An exchange on loopback, and the addresses for its traders.
 struct Venue {
@@ -25,9 +25,9 @@ impl Venue {
         command.arg("--config-out").arg(folder.path().join("config.xml"));
         command.arg("--json").arg(folder.path().join("results.json"));
         let mut exchange = Process::start(&mut command);
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + TIMEOUT;
         while !folder.path().join("config.xml").exists() && exchange.runs() {
-            assert!(Instant::now() < until, "no config.xml within 20 s");
+            assert!(Instant::now() < until, "no config.xml within {TIMEOUT:?}");
             sleep(Duration::from_millis(5));
         }
         Self { folder, gateway, exchange }
@@ -46,7 +46,7 @@ impl Venue {
 
     /// Waits until a round is saved.
     fn wait_for_a_round(&mut self) {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + TIMEOUT;
         while !self.results().exists() {
             assert!(self.exchange.runs(), "the exchange has ended");
             assert!(Instant::now() < until, "no round within 60 s");
@@ -117,7 +117,7 @@ fn restarted_trader_loses_only_orders_of_the_outage() {
     drop(victim);
     let successor = venue.trader(2, "poll");
     let before = rows(&venue.results()).len();
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + TIMEOUT;
     while rows(&venue.results()).len() < before + 8 {
         assert!(Instant::now() < until, "fewer than two more rounds within 60 s");
         sleep(Duration::from_millis(50));
@@ -153,7 +153,7 @@ fn exchange_continues_after_an_interrupted_trader() {
     assert!(text(&output.stdout).starts_with("trader 1: "), "{output:?}");
     let rounds = rows(&venue.results()).len();
     let second = venue.trader(1, "epoll");
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + TIMEOUT;
     while rows(&venue.results()).len() < rounds + 4 {
         assert!(Instant::now() < until, "no round of the second trader within 60 s");
         sleep(Duration::from_millis(50));

@@ -20,7 +20,7 @@ const LOW_PORT: u16 = 80;
 /// The variable that identifies the processes of a run.
 const VARIABLE: &str = "HAIRPIN_TEST_RUN";
 /// A peer without an answer for this long waits without limit.
-const SILENCE: Duration = Duration::from_secs(5);
+const SILENCE: Duration = Duration::from_secs(60);
 /// A slower end is printed.
 const SLOW: Duration = Duration::from_millis(200);
 /// Starts a program after each usual way to let it inherit no descriptor.

@@ -7,11 +7,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
 use crate::support::{
     assert_done, assert_gone, assert_status, copy_hairpin, hairpin, rows, signal, turn, wait_for,
+    wait_for_count,
 };
 use hairpin_reactor::Wait;
 use serde_json::Value;
@@ -260,14 +259,13 @@ fn host_checks_are_printed_with_the_results() {
 fn interrupted_run_prints_and_saves_completed_rounds() {
     let _turn = turn();
     for (name, status) in [("INT", 130), ("TERM", 143)] {
-        let args = "--protocol udp --wait epoll --rounds 3 --samples 3000 --interval-us 500";
+        let args = "--protocol udp --wait epoll --rounds 60 --samples 60000 --interval-us 500";
         let (_folder, results, mut command) = ping(args);
         let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let first = wait_for(&mut parent, "ping-ping");
         assert_gone(&[first]);
         let (pinger, pong) =
             (wait_for(&mut parent, "ping-ping"), wait_for(&mut parent, "ping-pong"));
-        sleep(Duration::from_millis(200));
         signal(name, parent.id());
         let output = parent.wait_with_output().unwrap();
         assert_status(&output, status);
@@ -278,7 +276,7 @@ fn interrupted_run_prints_and_saves_completed_rounds() {
             assert_eq!(row["interrupted"], true, "{row}");
             assert_eq!(row["failed"], Value::Null, "{row}");
             assert_eq!(number(row, "lost"), 0, "pings in flight must still be answered: {row}");
-            assert!((1_000..3_000).contains(&number(row, "samples")), "{row}");
+            assert!((1_000..60_000).contains(&number(row, "samples")), "{row}");
         }
         let table = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(table.contains("interrupted"), "{table}");
@@ -300,12 +298,13 @@ fn killed_ping_leaves_no_process() {
 fn killed_pong_fails_the_row_with_a_message() {
     let _turn = turn();
     for protocol in ["udp", "tcp"] {
-        let args = format!("--protocol {protocol} --wait epoll --interval-us 1000 --rounds 1");
+        let args = "--wait epoll --interval-us 1000 --rounds 1 --samples 60000";
+        let args = format!("--protocol {protocol} {args}");
         let (_folder, _results, mut command) = ping(&args);
         let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let pong = wait_for(&mut parent, "ping-pong");
-        wait_for(&mut parent, "ping-ping");
-        sleep(Duration::from_millis(300));
+        let pinger = wait_for(&mut parent, "ping-ping");
+        wait_for_count(pinger, "ping.answered", 1);
         signal("KILL", pong);
         let output = parent.wait_with_output().unwrap();
         assert_status(&output, 1);
@@ -485,8 +484,7 @@ fn running_pong_publishes_its_counters() {
     let pong = Pong::listen("--listen 127.0.0.1:0 --protocol udp");
     let args = format!("{} --protocol udp --wait epoll --samples 100 --rounds 1", pong.address);
     assert_complete(&measured(&args)[0], 100);
-    // The counters are updated at least ten times per second.
-    sleep(Duration::from_millis(400));
+    wait_for_count(pong.child.id(), "pong.answered", 300);
     let stat = hairpin().arg("stat").output().unwrap();
     assert_done(&stat);
     let stdout = String::from_utf8_lossy(&stat.stdout).into_owned();

@@ -5,10 +5,8 @@
 
 use std::net::IpAddr;
 use std::process::{Output, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
-use crate::rds::Listener;
+use crate::rds::{Listener, assert_taken};
 use crate::support::{Process, assert_done, assert_status, hairpin, rows, turn};
 use crate::xdp::{
     as_unprivileged, assert_bypassed, command, kernel_datagrams, start, stderr, stdout,
@@ -112,7 +110,6 @@ fn stress(carrier: Carrier, is_v6: bool) {
     let interrupted = hosts.connect("-v -d 4 -q 100000");
     hosts.listener.skip_to_line("session with ");
     hosts.listener.wait_for_line("tsks ");
-    sleep(Duration::from_millis(200));
     interrupted.signal("INT");
     let output = interrupted.output();
     assert_status(&output, 130);
@@ -130,8 +127,7 @@ fn stress(carrier: Carrier, is_v6: bool) {
     // The death of the connecting side does not disturb the next session.
     first.signal("KILL");
     drop(first);
-    sleep(Duration::from_millis(300));
-    assert_done(&hosts.connect("-v -T 1").output());
+    assert_taken(&["busy with ", "veth0"], || hosts.connect("-v -T 1").output());
 
     // The death of the listening side is an error on the other.
     let last = hosts.connect("-v");

@@ -5,14 +5,15 @@
 //! to one feed and one wait. The tests assert that nothing is lost; they assert no latency.
 
 use std::fs;
+use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::{Process, assert_done, assert_status, hairpin, rows, turn};
+use crate::support::{Process, TIMEOUT, assert_done, assert_status, hairpin, rows, turn};
 use hairpin_reactor::Wait;
-use hairpin_testbed::Testbed;
+use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
 
 /// The traders of one exchange, unless they spin.
@@ -59,7 +60,7 @@ impl Market {
         command.arg("--json").arg(folder.path().join("results.json"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut exchange = Process::of(host.spawn(command, &[]).unwrap());
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + TIMEOUT;
         while !folder.path().join("config.xml").exists() {
             assert!(
                 exchange.runs() && Instant::now() < until,
@@ -186,12 +187,15 @@ fn outage_of_a_feed_line_is_not_a_gap() {
     }
 }
 
-/// Waits until a file has had the same size for half a second.
-fn wait_until_written(path: &Path) {
-    let mut length = 0;
-    while fs::metadata(path).unwrap().len() > length {
-        length = fs::metadata(path).unwrap().len();
-        sleep(Duration::from_millis(500));
+/// Sends a last datagram, and waits until it is in the recording.
+fn wait_until_written([from, to]: &[Host; 2], path: &Path) {
+    const LAST: &[u8] = b"the last datagram of the recording";
+    let sender = from.run(|| UdpSocket::bind((from.address(), 0)).unwrap()).unwrap();
+    sender.send_to(LAST, (to.address(), 9)).unwrap();
+    let until = Instant::now() + TIMEOUT;
+    while !fs::read(path).unwrap().windows(LAST.len()).any(|bytes| bytes == LAST) {
+        assert!(Instant::now() < until, "the recording does not end");
+        sleep(Duration::from_millis(100));
     }
 }
 
@@ -214,7 +218,7 @@ fn recording_has_every_best_price_change_of_the_run() {
     command.args(["--immediate-mode", "-w"]);
     command.arg(&pcap).arg("udp").stdout(Stdio::null()).stderr(Stdio::piped());
     let mut recorder = Process::of(host.spawn(command, &[]).unwrap());
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + TIMEOUT;
     while fs::metadata(&pcap).map_or(0, |file| file.len()) == 0 {
         assert!(recorder.runs() && Instant::now() < until, "tcpdump did not start to record");
         sleep(Duration::from_millis(10));
@@ -225,7 +229,7 @@ fn recording_has_every_best_price_change_of_the_run() {
     assert_done(&exchange);
     assert_nothing_lost(&rows(&results), &exchange);
     traders.into_iter().for_each(|trader| assert_done(&trader.output()));
-    wait_until_written(&pcap);
+    wait_until_written(market.bed.hosts(), &pcap);
     recorder.signal("INT");
     let recorded = recorder.output();
     let stderr = String::from_utf8_lossy(&recorded.stderr).into_owned();

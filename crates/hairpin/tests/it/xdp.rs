@@ -11,7 +11,9 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::{Process, assert_done, assert_status, copy_hairpin, hairpin, rows, turn};
+use crate::support::{
+    Process, TIMEOUT, assert_done, assert_status, copy_hairpin, hairpin, rows, turn, wait_for_count,
+};
 use hairpin_reactor::Wait;
 use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
@@ -44,7 +46,7 @@ pub(crate) fn ping_until_answered<'a>(
     pong: &mut Process,
     ping: impl Iterator<Item = &'a str> + Clone,
 ) -> Output {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + TIMEOUT;
     loop {
         let output = start(host, command(ping.clone())).output();
         if output.status.success() || Instant::now() > until || !pong.runs() {
@@ -123,7 +125,7 @@ impl Market {
         command.arg("--config-out").arg(folder.path().join("config.xml"));
         command.arg("--json").arg(folder.path().join("results.json"));
         let mut exchange = start(&testbed.hosts()[0], command);
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + TIMEOUT;
         while !folder.path().join("config.xml").exists() {
             if !exchange.runs() {
                 panic!("{}", stderr(&exchange.output()));
@@ -147,27 +149,28 @@ impl Market {
         self.folder.path().join("results.json")
     }
 
-    /// Waits until the exchange's counters show that it sends ticks.
-    fn wait_for_ticks(&self) {
-        let begin = format!("{} exchange run.ticking ", self.exchange.id());
-        let until = Instant::now() + Duration::from_secs(20);
-        let is_ticking = || {
-            let stat = command(["stat", "--name", "run.ticking"]).output().unwrap();
-            let stat = stdout(&stat);
-            let line = stat.lines().find(|line| line.trim_start().starts_with(&begin));
-            line.is_some_and(|line| line.ends_with(" 1 flag"))
-        };
-        while !is_ticking() {
-            assert!(Instant::now() < until, "the exchange sends no ticks");
-            sleep(Duration::from_millis(10));
-        }
-    }
-
     pub(crate) fn feed<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = command(["feed", "--interface", "veth0"]);
         command.args(["--format", "json", "--stats"]).args(args);
         command.arg("--config").arg(self.config());
         command
+    }
+
+    /// Runs a feed until it is in sync, and has several times the packets that the kernel delivers
+    /// for some milliseconds after a join. Returns its output.
+    pub(crate) fn feed_in_sync<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Output {
+        self.end_in_sync(start(self.host(), self.feed(args)))
+    }
+
+    fn end_in_sync(&self, feed: Process) -> Output {
+        wait_for_count(feed.id(), "feed.in_sync", 1);
+        let [by_kernel, _] = kernel_datagrams(self.host());
+        wait_for_count(feed.id(), "capture.packets", 4 * by_kernel + 100);
+        feed.signal("INT");
+        let output = feed.output();
+        assert_status(&output, 130);
+        assert_eq!(in_sync(&output), 100, "{output:?}");
+        output
     }
 
     pub(crate) fn trader<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Process {
@@ -201,12 +204,10 @@ fn feed_synchronizes_with_every_wait() {
     let _turn = turn();
     let market = Market::open([]);
     for wait in waits() {
-        let args = STRICT.into_iter().chain(["--wait", wait.name(), "--for", "1"]);
+        let args = STRICT.into_iter().chain(["--wait", wait.name()]);
         let before = kernel_datagrams(market.host());
-        let output = start(market.host(), market.feed(args)).output();
-        assert_done(&output);
+        let output = market.feed_in_sync(args);
         assert_interface_logged(&output, "");
-        assert_eq!(in_sync(&output), 100, "{wait}: {output:?}");
         // For some milliseconds after a join, the kernel still delivers the packets of the group.
         assert_bypassed(market.host(), before, packets(&output) / 3);
     }
@@ -326,10 +327,8 @@ fn fallback_is_logged_and_fails_in_strict_mode() {
     let _turn = turn();
     let market = Market::open([]);
     let member = join(market.host());
-    let args = ["--transport", "xdp", "--for", "1"];
-    let output = start(market.host(), market.feed(args)).output();
-    assert_done(&output);
-    assert_eq!(in_sync(&output), 100, "{output:?}");
+    let args = ["--transport", "xdp"];
+    let output = market.feed_in_sync(args);
     assert!(kernel_datagrams(market.host())[0] > packets(&output) / 3);
     let line = "xdp: group 239.77.1.0:14310 falls back to the kernel: other members on this host\n";
     assert!(stderr(&output).contains(line), "{}", stderr(&output));
@@ -340,8 +339,7 @@ fn fallback_is_logged_and_fails_in_strict_mode() {
     let last = text.lines().last().unwrap_or_default();
     assert!(last.starts_with("hairpin: ") && last.contains("falls back to the kernel"), "{text}");
     drop(member);
-    let alone = start(market.host(), market.feed(args.into_iter().chain(["--strict"]))).output();
-    assert_done(&alone);
+    market.feed_in_sync(args.into_iter().chain(["--strict"]));
 }
 
 #[test]
@@ -349,9 +347,8 @@ fn fallback_is_logged_and_fails_in_strict_mode() {
 fn later_group_member_ends_strict_mode() {
     let _turn = turn();
     let market = Market::open([]);
-    let mut feed = start(market.host(), market.feed(STRICT));
-    sleep(Duration::from_millis(500));
-    assert!(feed.runs());
+    let feed = start(market.host(), market.feed(STRICT));
+    wait_for_count(feed.id(), "feed.in_sync", 1);
     let _member = join(market.host());
     let output = feed.output();
     assert_status(&output, 1);
@@ -386,22 +383,21 @@ pub(crate) fn as_unprivileged(command: &Command, folder: &Path, capabilities: &[
 fn ordinary_user_needs_exactly_three_capabilities() {
     let _turn = turn();
     let market = Market::open([]);
-    let args = STRICT.into_iter().chain(["--for", "1"]);
-    let feed = market.feed(args);
+    let feed = market.feed(STRICT);
     for path in [market.folder.path(), &market.config()] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let folder = tempfile::tempdir().unwrap();
     let run = |capabilities: &[&str]| {
-        start(market.host(), as_unprivileged(&feed, folder.path(), capabilities)).output()
+        start(market.host(), as_unprivileged(&feed, folder.path(), capabilities))
     };
-    let lacking = run(&[]);
+    let lacking = run(&[]).output();
     assert_status(&lacking, 1);
     let expected = "cannot open an interface: missing CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF \
                     (root is not required)";
     let text = stderr(&lacking);
     assert!(text.contains(expected) && text.lines().count() == 1, "{text}");
-    let lacking = run(&["net_admin", "net_raw"]);
+    let lacking = run(&["net_admin", "net_raw"]).output();
     assert_status(&lacking, 1);
     assert!(
         stderr(&lacking)
@@ -410,10 +406,8 @@ fn ordinary_user_needs_exactly_three_capabilities() {
         stderr(&lacking)
     );
 
-    let able = run(&["net_admin", "net_raw", "bpf"]);
-    assert_done(&able);
+    let able = market.end_in_sync(run(&["net_admin", "net_raw", "bpf"]));
     assert_interface_logged(&able, "");
-    assert_eq!(in_sync(&able), 100, "{able:?}");
 }
 
 #[test]
@@ -477,8 +471,8 @@ fn interrupted_run_prints_and_saves_completed_rounds() {
     let _turn = turn();
     let market = Market::open(STRICT.into_iter().chain(["--interval-us", "1000"]));
     let trader = market.trader(STRICT);
-    market.wait_for_ticks();
-    sleep(Duration::from_millis(500));
+    // After the ticks that are not recorded.
+    wait_for_count(market.exchange.id(), "exchange.ticks", 200);
     market.exchange.signal("INT");
     let results = market.results();
     let exchange = market.exchange.output();
@@ -498,22 +492,16 @@ fn interrupted_run_prints_and_saves_completed_rounds() {
 fn killed_process_leaves_no_program_on_the_interface() {
     let _turn = turn();
     let market = Market::open([]);
-    let mut victim = start(market.host(), market.feed(STRICT));
-    sleep(Duration::from_millis(700));
-    assert!(victim.runs());
+    let victim = start(market.host(), market.feed(STRICT));
+    wait_for_count(victim.id(), "feed.in_sync", 1);
     // A second process cannot open the interface while the first runs.
-    let args = || STRICT.into_iter().chain(["--for", "1"]);
-    let other = start(market.host(), market.feed(args())).output();
+    let other = start(market.host(), market.feed(STRICT)).output();
     assert_status(&other, 1);
     assert!(stderr(&other).contains("veth0: "), "{}", stderr(&other));
     victim.signal("KILL");
     assert!(victim.output().status.code().is_none());
-    let kernel_datagrams = start(market.host(), market.feed(["--for", "1"])).output();
-    assert_done(&kernel_datagrams);
-    assert_eq!(in_sync(&kernel_datagrams), 100, "{kernel_datagrams:?}");
-    let successor = start(market.host(), market.feed(args())).output();
-    assert_done(&successor);
-    assert_eq!(in_sync(&successor), 100, "{successor:?}");
+    market.feed_in_sync([]);
+    market.feed_in_sync(STRICT);
 }
 
 #[test]

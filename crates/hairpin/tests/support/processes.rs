@@ -8,7 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use hairpin_mapped::CounterPages;
 use serde_json::Value;
+
+/// Long enough that a process that has not done something hangs, on a machine that does other work.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns the command `hairpin` with the test key and no standard input.
 pub(crate) fn hairpin() -> Command {
@@ -91,7 +95,7 @@ pub(crate) fn children(parent: u32, role: &str) -> Vec<u32> {
 
 /// Waits for the child that runs `hairpin ROLE`.
 pub(crate) fn wait_for(parent: &mut Child, role: &str) -> u32 {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + TIMEOUT;
     while Instant::now() < until {
         if let Some(&id) = children(parent.id(), role).first() {
             return id;
@@ -99,11 +103,47 @@ pub(crate) fn wait_for(parent: &mut Child, role: &str) -> u32 {
         assert!(parent.try_wait().unwrap().is_none(), "the command ended before {role} started");
         sleep(Duration::from_millis(5));
     }
-    panic!("no {role} within 20 s");
+    panic!("no {role} within {TIMEOUT:?}");
 }
 
-/// Sends a signal by its name.
+/// Returns a counter of a process; `None` if the process does not publish it.
+fn counter(process: u32, name: &str) -> Option<u64> {
+    let pages = CounterPages::find().unwrap();
+    let pages = pages.found.iter().filter(|found| found.process == process);
+    pages.filter_map(|found| found.page.as_ref().ok()).find_map(|page| {
+        let at = page.metrics().iter().position(|metric| metric.name == name)?;
+        page.values().nth(at)
+    })
+}
+
+/// Waits until a process has counted up to `least`.
+pub(crate) fn wait_for_count(process: u32, name: &str, least: u64) {
+    let until = Instant::now() + TIMEOUT;
+    while counter(process, name).is_none_or(|count| count < least) {
+        let count = counter(process, name);
+        assert!(is_alive(process), "the process has ended: {name} {count:?}");
+        assert!(Instant::now() < until, "no {least} {name} within {TIMEOUT:?}: {count:?}");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Returns `true` if a process handles a signal, or has ended.
+fn handles(process: u32, signal: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.map(|mask| u64::from_str_radix(mask.trim(), 16).unwrap());
+    !is_alive(process) || caught.is_some_and(|mask| mask & 1 << (signal - 1) != 0)
+}
+
+/// Sends a signal by its name. A process that has just started must handle it first.
 pub(crate) fn signal(name: &str, process: u32) {
+    if let Some(number) = [("INT", 2), ("TERM", 15)].iter().find(|it| it.0 == name) {
+        let until = Instant::now() + TIMEOUT;
+        while !handles(process, number.1) {
+            assert!(Instant::now() < until, "{process} does not handle {name}");
+            sleep(Duration::from_millis(1));
+        }
+    }
     let status = Command::new("kill").args(["-s", name, &process.to_string()]).status().unwrap();
     assert!(status.success());
 }
@@ -116,7 +156,7 @@ fn is_alive(process: u32) -> bool {
 
 /// Waits until every process has exited.
 pub(crate) fn assert_gone(processes: &[u32]) {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + TIMEOUT;
     while processes.iter().any(|&process| is_alive(process)) {
         assert!(Instant::now() < until, "still alive: {processes:?}");
         sleep(Duration::from_millis(10));

@@ -114,13 +114,22 @@ impl PingContext<'_> {
         let mut deadline = Instant::now() + length(case) + TIMEOUT;
         let mut asked = false;
         let outcome = loop {
-            match ping.poll_line(POLL_INTERVAL)? {
-                Some(outcome) => break outcome,
-                None => on_event(RoundEvent::Sent(page.ticks())),
-            }
+            let failure = match ping.poll_line(POLL_INTERVAL) {
+                Ok(Some(outcome)) => break outcome,
+                Ok(None) => None,
+                Err(error) => {
+                    // A pong that ends resets its connections. Its status follows a little later.
+                    std::thread::sleep(POLL_INTERVAL);
+                    Some(error)
+                }
+            };
             if let Some(words) = pong.as_mut().and_then(|pong| pong.failed().transpose()) {
                 bail!("pong: {}", words?);
             }
+            if let Some(failure) = failure {
+                return Err(failure);
+            }
+            on_event(RoundEvent::Sent(page.ticks()));
             if self.signals.stop_requested() && !asked {
                 page.request_stop();
                 deadline = Instant::now() + TIMEOUT;
