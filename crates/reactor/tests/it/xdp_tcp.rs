@@ -64,8 +64,8 @@ impl Ends {
     }
 }
 
-/// Waits for up to a minute, half a second at a time, until `is_over`. A source that is not reported
-/// fails the test.
+/// Waits for up to a minute, half a second at a time, until `is_over`. A source that is not
+/// reported fails the test.
 fn wait_until(reactor: &mut Reactor, mut is_over: impl FnMut(Ready) -> bool) {
     let clock = Clock::from_kernel();
     let end = clock.instant() + TIMEOUT;
