@@ -43,6 +43,8 @@ pub(crate) struct ControlPlane {
     mac: [u8; 6],
     mtu: u32,
     up: bool,
+    /// `true` if the driver loses the frames that AF_XDP sends.
+    is_layer3: bool,
     events: VecDeque<PathEvent>,
     /// The last event that reports a fallback.
     fallback: Option<PathEvent>,
@@ -85,6 +87,7 @@ impl ControlPlane {
             mac: link.mac,
             mtu: link.mtu,
             up: link.is_running,
+            is_layer3: link.is_layer3,
             events: VecDeque::new(),
             fallback: None,
         })
@@ -200,6 +203,9 @@ impl ControlPlane {
         if route.interface != interface || !self.up {
             return Ok(Path::Kernel(FallbackReason::OtherInterface));
         }
+        if self.is_layer3 {
+            return Ok(Path::Kernel(FallbackReason::Layer3));
+        }
         let hop = route.gateway.unwrap_or(to.ip());
         let (mac, used) = match self.neighbor(shared, hop)? {
             Ok(found) => found,
@@ -221,6 +227,9 @@ impl ControlPlane {
     ) -> io::Result<Result<NextHop, FallbackReason>> {
         if !self.addresses.contains(&source) || !self.up {
             return Ok(Err(FallbackReason::OtherInterface));
+        }
+        if self.is_layer3 {
+            return Ok(Err(FallbackReason::Layer3));
         }
         let interface = shared.interface;
         let is_on_link = crate::destination::is_local_to_link(to);
@@ -265,6 +274,9 @@ impl ControlPlane {
         let Some(source) = source else { return Ok(Path::Kernel(FallbackReason::OtherInterface)) };
         if !self.up {
             return Ok(Path::Kernel(FallbackReason::OtherInterface));
+        }
+        if self.is_layer3 {
+            return Ok(Path::Kernel(FallbackReason::Layer3));
         }
         if !multicast_loop {
             return xdp_path(shared, id, source, to, [0; 6], self.mtu, Arc::default());
@@ -389,11 +401,12 @@ impl ControlPlane {
             self.report(PathEvent::MacAddress(link.mac));
         }
         (self.mac, self.mtu, self.up) = (link.mac, link.mtu, link.is_running);
+        let changed_mode = std::mem::replace(&mut self.is_layer3, link.is_layer3) != link.is_layer3;
         if changed_link {
             let limit = packet_limit(self.mtu);
             shared.data_plane().set_device(self.mac, limit);
         }
-        Ok(changed_link)
+        Ok(changed_link || changed_mode)
     }
 
     fn read_addresses(&mut self, shared: &SharedState) -> io::Result<()> {

@@ -96,6 +96,8 @@ pub enum FallbackReason {
     FramesLost,
     /// Too many next hops are in use.
     TooManyNeighbors,
+    /// The interface is an ipvlan in mode L3 or L3S, whose driver loses what AF_XDP sends.
+    Layer3,
     /// The connection uses something that only the kernel implements.
     Feature(&'static str),
 }
@@ -107,6 +109,7 @@ impl fmt::Display for FallbackReason {
             Self::Dropped(cause) => return write!(f, "all of its frames were dropped: {cause}"),
             Self::FramesLost => "all of its frames were dropped before",
             Self::TooManyNeighbors => "too many next hops are in use",
+            Self::Layer3 => "an ipvlan in mode L3 or L3S loses what AF_XDP sends: use mode L2",
             Self::OtherInterface => "the path is on another interface",
             Self::OtherPeer => "the socket is connected to another peer",
             Self::ThisHost => "the destination is this host",

@@ -25,6 +25,9 @@ pub(crate) struct Link {
     pub(crate) is_up: bool,
     /// `true` if the interface is up and has a carrier.
     pub(crate) is_running: bool,
+    /// `true` for an ipvlan in mode L3 or L3S. Its driver sends by the packet's protocol, which
+    /// AF_XDP does not set, so that each frame would be lost.
+    pub(crate) is_layer3: bool,
 }
 
 /// Builds a request for an interface, without its counters.
@@ -48,12 +51,13 @@ impl Link {
             return None;
         }
         let header = LinkHeader::parse(payload).ok()?;
-        let (mut name, mut mtu, mut address) = (None, None, None);
+        let (mut name, mut mtu, mut address, mut is_ipvlan) = (None, None, None, false);
         for (kind, value) in attributes(&payload[HEADER..]) {
             match kind {
                 libc::IFLA_IFNAME => name = Some(text(value)),
                 libc::IFLA_MTU => mtu = number(value),
                 libc::IFLA_ADDRESS => address = mac(value),
+                libc::IFLA_LINKINFO => is_ipvlan = driver(value).as_deref() == Some("ipvlan"),
                 _ => {}
             }
         }
@@ -64,8 +68,15 @@ impl Link {
             mtu: mtu?,
             is_up: header.flags.contains(LinkFlags::Up),
             is_running: header.flags.contains(LinkFlags::Up | LinkFlags::Running),
+            is_layer3: is_ipvlan && header.flags.contains(LinkFlags::Noarp),
         })
     }
+}
+
+/// Returns the driver's name from `IFLA_LINKINFO`.
+fn driver(information: &[u8]) -> Option<String> {
+    let mut found = attributes(information);
+    found.find_map(|(kind, value)| (kind == libc::IFLA_INFO_KIND).then(|| text(value)))
 }
 
 /// Returns the text before the first NUL.
