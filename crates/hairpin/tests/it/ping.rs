@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 use crate::support::{
     assert_done, assert_gone, assert_status, copy_hairpin, hairpin, rows, signal, turn, wait_for,
