@@ -143,8 +143,8 @@ fn establish(socket: &mut RdsSocket, peer: SocketAddr) {
 fn run(kind: Kind) {
     let testbed = Testbed::builder().build().unwrap();
     let [a, b] = testbed.hosts();
-    let counts = [const { AtomicU32::new(0) }; 3];
-    let ([bound, live, sent], is_over) = (&counts, &AtomicBool::new(false));
+    let counts = [const { AtomicU32::new(0) }; 4];
+    let ([bound, live, sent, done], is_over) = (&counts, &AtomicBool::new(false));
     let both: Vec<_> = thread::scope(|scope| {
         let ends = [(a, b), (b, a)].map(|(host, peer)| {
             scope.spawn(move || {
@@ -165,7 +165,7 @@ fn run(kind: Kind) {
                         socket.process(now(), 32).unwrap();
                         thread::yield_now();
                     }
-                    let hashes = exchange(&mut socket, peer, scaled(MESSAGES));
+                    let hashes = exchange(&mut socket, peer, scaled(MESSAGES), done);
                     (hashes, *socket.counters(), socket.carrier_counters())
                 };
                 host.run(run).unwrap()
