@@ -8,11 +8,13 @@
 //!   errors as errors, and some if there are any. JSON output is valid and has the same counts.
 //! - The packets of a truncated file are the first packets of the whole file.
 //! - Segments that overlap, repeat or arrive in any order yield the same as one segment.
-//! - Of a stream with lost segments, or whose beginning is missing, every frame that was captured as
+//! - Of a stream with lost segments, or whose beginning is missing, every frame that was captured
+//! as
 //!   a whole is printed, and no other.
 //!
 //! Input: the file; or 0xFF, which starts no capture, and a script with the framing, the messages
-//! and the cuts of their stream; or 0xFE, and a script with the messages, the cuts, and which of the
+//! and the cuts of their stream; or 0xFE, and a script with the messages, the cuts, and which of
+//! the
 //! segments are lost.
 
 use std::fs::{self, File};

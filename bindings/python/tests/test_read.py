@@ -1,6 +1,7 @@
 """`hairpin.read`: the same values as `hairpin feed --format json`."""
 
 import gc
+import gzip
 import json
 import os
 import pathlib
@@ -151,6 +152,27 @@ def test_parts_need_little_memory(command, tmp_path):
     assert rows > 30_000
     # The whole would be 90 bytes per row: 2,500 kB for the rows between the third part and the last.
     assert sizes[-1] - sizes[2] < 1_000, sizes
+
+
+def test_several_and_compressed_captures_are_read_as_one(capture, tmp_path):
+    data = capture.read_bytes()
+    head, packets, at = b"", [], 0
+    while at < len(data):
+        kind, length = (int.from_bytes(data[at + n : at + n + 4], "little") for n in (0, 4))
+        if kind == 6:
+            packets.append(data[at : at + length])
+        else:
+            head += data[at : at + length]
+        at += length
+    middle = len(packets) // 2
+    first, second = tmp_path / "first.pcapng", tmp_path / "second.pcapng.gz"
+    first.write_bytes(head + b"".join(packets[:middle]))
+    second.write_bytes(gzip.compress(head + b"".join(packets[middle:])))
+    whole, both = hairpin.read(capture, "trades"), hairpin.read([second, first], "trades")
+    for name in ("sequence", "instrument_id", "price", "size", "ts_recv"):
+        assert both[name].tolist() == whole[name].tolist(), name
+    with pytest.raises(ValueError):
+        hairpin.read([], "trades")
 
 
 def test_arrow_tables_share_the_memory(capture):

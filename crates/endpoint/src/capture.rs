@@ -27,7 +27,8 @@
 //! packet blocks. Other blocks are skipped. The packet files of CME DataMine. Each of them also
 //! compressed with gzip or zstd. Frames of Ethernet, Linux cooked captures (both versions), raw IP,
 //! and BSD loopback. Tags of VLANs and switches, LLC and SNAP, MPLS, PPPoE, GRE, ERSPAN, VXLAN,
-//! GENEVE and IP in IP, in any order. IPv4 and IPv6. Any [`Read`](std::io::Read) works, also a pipe,
+//! GENEVE and IP in IP, in any order. IPv4 and IPv6. Any [`Read`](std::io::Read) works, also a
+//! pipe,
 //! since the reader never seeks.
 //!
 //! **Not supported.** IP fragments are counted but not reassembled: market data avoid them, and a

@@ -178,7 +178,8 @@ impl Decoder {
         self.typed(number, rest)
     }
 
-    /// Decodes what follows an EtherType or, if it is less than 1,536, the length of an 802.3 frame.
+    /// Decodes what follows an EtherType or, if it is less than 1,536, the length of an 802.3
+    /// frame.
     fn typed<'a>(&self, number: u16, rest: &'a [u8]) -> Outcome<'a> {
         match number {
             0..0x600 => llc(&rest[..rest.len().min(number.into())]),

@@ -21,7 +21,8 @@ pub enum CaptureInput {
 }
 
 /// A reader that merges captures into one pcapng file, in the order of their times: of equal times,
-/// the first file's packet is first. Each file keeps its own order. A packet without a time has that
+/// the first file's packet is first. Each file keeps its own order. A packet without a time has
+/// that
 /// of the packet before it.
 ///
 /// A file that ends with an error is merged to there; the error follows at the end.

@@ -25,7 +25,8 @@ pub(super) fn is_tunnel_port(port: u16) -> bool {
 }
 
 impl Decoder {
-    /// Decodes the packet in a datagram to a tunnel's port. `None` if there is no packet in it: then
+    /// Decodes the packet in a datagram to a tunnel's port. `None` if there is no packet in it:
+    /// then
     /// the port is used for something else.
     pub(super) fn tunnel<'a>(
         &mut self,

@@ -18,9 +18,18 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     compress_to_vec(bytes, CompressionLevel::Fastest)
 }
 
-/// Returns a capture of several hundred kilobytes.
+/// Returns a capture of several hundred kilobytes, a quarter of which cannot be compressed.
 fn file() -> Vec<u8> {
-    let packets: Vec<_> = (0..900_u32).map(|it| it.to_le_bytes().repeat(100)).collect();
+    let mut state = 1_u32;
+    let packets: Vec<_> = (0..900_u32)
+        .map(|number| {
+            let noise = (0..100).map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 24) as u8
+            });
+            noise.chain(number.to_le_bytes().repeat(75)).collect::<Vec<_>>()
+        })
+        .collect();
     let packets: Vec<_> =
         packets.iter().enumerate().map(|(at, it)| (at as u32, 7, &it[..])).collect();
     pcap(false, true, 1, &packets)
@@ -35,7 +44,7 @@ fn reads_compressed_files_by_their_contents() {
     let skippable = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"any"].concat();
     for compress in [gzip as fn(&[u8]) -> Vec<u8>, zstd] {
         let one = compress(&file);
-        assert!(one.len() < file.len() / 2);
+        assert!(one.len() < file.len() / 2, "{}", one.len());
         let (first, rest) = file.split_at(100_001);
         let two = [compress(first), compress(rest)].concat();
         let padded = [&one[..], &[0; 513]].concat();
@@ -63,12 +72,12 @@ fn truncated_archive_is_read_to_its_end() {
     let file = file();
     let plain = frames(&file[..]).unwrap().0;
     for archive in [gzip(&file), zstd(&file)] {
-        for cut in [archive.len() - 1, archive.len() / 2, archive.len() / 3] {
+        for cut in [archive.len() - 1, archive.len() * 2 / 3, archive.len() / 2] {
             let (read, ending) = frames(&archive[..cut]).unwrap();
             assert!(plain.starts_with(&read));
             assert_eq!(ending.as_deref(), Some("the compressed file is truncated"), "{cut}");
         }
-        assert!(frames(&archive[..archive.len() - 1]).unwrap().0.len() > 600);
+        assert!(frames(&archive[..archive.len() - 1]).unwrap().0.len() > 500);
     }
 }
 

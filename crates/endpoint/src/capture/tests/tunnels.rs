@@ -300,7 +300,10 @@ proptest! {
         let packet = match which {
             0 => ipv4(47, &gre(0xb000, &[1; 12], 0x22eb, &erspan)),
             1 => ipv6(17, &udp(4789, &vxlan(&ethernet()))),
-            2 => ipv4(17, &udp(6081, &[&[2, 0, 0x65, 0x58, 0, 0, 7, 0][..], &[1; 8], &ethernet()].concat())),
+            2 => {
+                let header = [2, 0, 0x65, 0x58, 0, 0, 7, 0];
+                ipv4(17, &udp(6081, &[&header[..], &[1; 8], &ethernet()].concat()))
+            }
             3 => ipv4(137, &[&[0, 2, 1, 9, 0, 0, 0, 0][..], &ethernet()].concat()),
             4 => ipv6(60, &[&[51, 0, 1, 4, 0, 0, 0, 0, 4, 4, 0, 0][..], &[0; 20], &ip()].concat()),
             _ => ipv4(17, &udp(6635, &[&[0, 2, 1, 9][..], &ip()].concat())),

@@ -319,6 +319,11 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
         let mut ended = Vec::new();
         if flags.syn || length > 0 {
             let arrived = Arrived { start, syn: flags.syn, bytes: &segment.bytes, missing };
+            for (stream, frames) in flow.finished(arrived) {
+                if stream.is_finished() {
+                    self.advance(stream, frames, true)?;
+                }
+            }
             let first = || first_captured(&self.read_ahead, addresses, start);
             let (stream, before) = flow.stream(arrived, first, StreamFrames::new);
             ended = before;
@@ -686,7 +691,8 @@ fn service_of((source, destination): Addresses) -> Service {
     Service::Tcp(source.port().min(destination.port()))
 }
 
-/// Returns `true` if a group may be a feed's: it is not a group of network control, nor of a service
+/// Returns `true` if a group may be a feed's: it is not a group of network control, nor of a
+/// service
 /// that is on many networks.
 fn is_group_of_feed(group: SocketAddr) -> bool {
     match group.ip() {

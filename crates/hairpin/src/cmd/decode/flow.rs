@@ -50,14 +50,14 @@ impl<T> Flow<T> {
             return (self.streams.last_mut(), ended);
         }
         let is_probe = bytes.is_empty() && missing == 0;
-        let fits = self.streams.iter().map(|(stream, _)| stream.fit(start, bytes));
-        let best = [Fit::Next, Fit::Repeated, Fit::Ahead].into_iter().find_map(|fit| {
-            let place = fits.clone().rposition(|other| other == fit)?;
-            Some((fit, place))
-        });
+        let fits = self.streams.iter().map(|(stream, _)| stream.fit(start, bytes)).enumerate();
+        // The newest of equals; of those that lack bytes, the one that lacks the fewest.
+        let best = fits
+            .filter(|(_, fit)| *fit != Fit::Foreign)
+            .min_by_key(|&(place, fit)| (fit, std::cmp::Reverse(place)));
         match best {
-            Some((Fit::Repeated, _)) => (None, Vec::new()),
-            Some((_, place)) => (self.streams.get_mut(place), Vec::new()),
+            Some((_, Fit::Repeated)) => (None, Vec::new()),
+            Some((place, _)) => (self.streams.get_mut(place), Vec::new()),
             None if is_probe => (None, Vec::new()),
             None => {
                 let is_full = self.streams.len() >= MOST_STREAMS;
@@ -66,6 +66,16 @@ impl<T> Flow<T> {
                 (self.streams.last_mut(), ended)
             }
         }
+    }
+
+    /// Returns the streams that end because a segment is of another connection: those with a FIN or
+    /// a
+    /// reset. They are kept, because their segments may be captured again.
+    pub(super) fn finished(&mut self, arrived: Arrived<'_>) -> &mut [(Stream, T)] {
+        let Arrived { start, bytes, .. } = arrived;
+        let is_other = |(stream, _): &(Stream, T)| stream.fit(start, bytes) == Fit::Foreign;
+        let has_finished = self.streams.iter().any(|(stream, _)| stream.is_finished());
+        if has_finished && self.streams.iter().all(is_other) { &mut self.streams } else { &mut [] }
     }
 
     /// Returns the newest stream, to which a FIN or RST belongs.

@@ -124,7 +124,8 @@ impl<'a> Frames<'a> {
         self.used
     }
 
-    /// Returns the next whole frame, or the error in the bytes. After `Lost` there are no frames: of
+    /// Returns the next whole frame, or the error in the bytes. After `Lost` there are no frames:
+    /// of
     /// a stream, the bytes from the error on are left.
     pub(super) fn next(&mut self) -> Option<Result<Frame<'a>, FrameError>> {
         match self.framing {

@@ -2,7 +2,8 @@
 //!
 //! Any bytes may look like a header, also those of a text in a message. So a frame is accepted only
 //! if its message fills it exactly and what follows may be the next frame. A header whose frame is
-//! not complete yet is waited for, because it may be the next one, and frames in it may be its text.
+//! not complete yet is waited for, because it may be the next one, and frames in it may be its
+//! text.
 
 use hairpin_cme_codecs::{ilink3, mdp3};
 use hairpin_sbe::DecodeError;
@@ -44,8 +45,9 @@ enum Verdict {
     Unclear,
 }
 
-/// Finds the first frame in `bytes`. Returns `None` if there is none in the first `*searched` bytes,
-/// and if none is certain in the rest: with `is_final`, no more bytes follow.
+/// Finds the first frame in `bytes`. Returns `None` if the first `*searched` bytes have no frame,
+/// and
+/// no frame is certain in the rest: with `is_final`, no more bytes follow.
 pub(super) fn search(
     bytes: &[u8],
     framing: Option<Framing>,
@@ -57,8 +59,10 @@ pub(super) fn search(
     let framings = framing.as_ref().map_or(all, std::slice::from_ref);
     while *searched < bytes.len() {
         let rest = &bytes[*searched..];
-        let verdicts =
-            framings.iter().map(|framing| (*framing, judge(rest, *framing, codecs, is_final)));
+        let is_start = *searched == 0;
+        let verdicts = framings
+            .iter()
+            .map(|framing| (*framing, judge(rest, *framing, codecs, is_final, is_start)));
         let mut is_unclear = false;
         for (framing, verdict) in verdicts {
             match verdict {
@@ -95,7 +99,8 @@ pub(super) fn may_begin(bytes: &[u8], framing: Framing, codecs: &Codecs<'_>) -> 
     next_place(bytes, framing, codecs) != Place::Wrong
 }
 
-/// Returns the beginning of the whole messages at the end of `bytes`, which are the rest of a packet
+/// Returns the beginning of the whole messages at the end of `bytes`, which are the rest of a
+/// packet
 /// of market data. With `may_be_cut`, the last message may be incomplete.
 pub(super) fn messages_before(
     bytes: &[u8],
@@ -116,8 +121,14 @@ pub(super) fn messages_before(
     })
 }
 
-/// Judges whether a frame begins here.
-fn judge(bytes: &[u8], framing: Framing, codecs: &Codecs<'_>, is_final: bool) -> Verdict {
+/// Judges whether a frame begins here. `is_start`: no bytes precede it.
+fn judge(
+    bytes: &[u8],
+    framing: Framing,
+    codecs: &Codecs<'_>,
+    is_final: bool,
+    is_start: bool,
+) -> Verdict {
     let unclear = if is_final { Verdict::Wrong } else { Verdict::Unclear };
     let (mut at, mut unknown) = (0, 0);
     let mut place = place(bytes, framing, codecs);
@@ -131,6 +142,9 @@ fn judge(bytes: &[u8], framing: Framing, codecs: &Codecs<'_>, is_final: bool) ->
         let Some(frame) = bytes.get(at..at + length) else { return unclear };
         at += length;
         match check(frame, framing, codecs, unknown > 0) {
+            // A segment that ends with a whole frame is not waited for, unless the frame may be
+            // text.
+            Ok(true) if is_start && at == bytes.len() => return Verdict::Frame,
             Ok(true) => return judge_next(&bytes[at..], framing, codecs, is_final),
             Ok(false) => unknown += 1,
             Err(_) => return Verdict::Wrong,
@@ -146,7 +160,8 @@ fn judge(bytes: &[u8], framing: Framing, codecs: &Codecs<'_>, is_final: bool) ->
 fn judge_next(bytes: &[u8], framing: Framing, codecs: &Codecs<'_>, is_final: bool) -> Verdict {
     match next_place(bytes, framing, codecs) {
         Place::Wrong => Verdict::Wrong,
-        Place::Short => Verdict::Frame,
+        Place::Short if is_final => Verdict::Frame,
+        Place::Short => Verdict::Unclear,
         Place::Frame(length) => match bytes.get(length..) {
             Some(rest) if next_place(rest, framing, codecs) == Place::Wrong => Verdict::Wrong,
             None if !is_final => Verdict::Unclear,

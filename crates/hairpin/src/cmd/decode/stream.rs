@@ -26,15 +26,15 @@ pub(super) struct Segment {
     pub(super) packet: u64,
 }
 
-/// The relation of a segment to a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The relation of a segment to a stream, the best one first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
     /// The segment begins where the stream ends, or repeats known bytes before.
     Next,
     /// The segment repeats known bytes, or probes an idle connection.
     Repeated,
-    /// Bytes before the segment are missing.
-    Ahead,
+    /// So many bytes before the segment are missing.
+    Ahead(u32),
     /// The segment belongs to another connection with the same ports.
     Foreign,
 }
@@ -100,8 +100,12 @@ impl Stream {
     /// Returns `true` if a SYN before this sequence number is the stream's. A stream may have begun
     /// without its SYN, if that was captured late. After its end, a SYN is another connection's.
     pub(super) fn has_syn(&self, start: u32) -> bool {
-        let is_open = !self.is_reset && self.fin.is_none();
-        is_open && self.began.unwrap_or(self.first) == start
+        !self.is_finished() && self.began.unwrap_or(self.first) == start
+    }
+
+    /// Returns `true` after a FIN or a reset.
+    pub(super) fn is_finished(&self) -> bool {
+        self.is_reset || self.fin.is_some()
     }
 
     /// Forgets the bytes, and waits for no missing ones from now on: the stream is not decoded.
@@ -119,19 +123,26 @@ impl Stream {
         match ahead {
             0 if !is_after_fin => Fit::Next,
             0.. if self.is_reset || is_after_fin || ahead > MOST_AHEAD => Fit::Foreign,
-            0.. => Fit::Ahead,
-            // A keep-alive probe repeats the last byte, with any value.
+            0.. => Fit::Ahead(ahead.unsigned_abs()),
+            // A keep-alive probe repeats the last byte, with any value, and may be captured late.
             -1 if bytes.len() <= 1 => Fit::Repeated,
             _ if bytes.is_empty() => Fit::Repeated,
-            _ if self.is_forgotten => Fit::Next,
-            _ => {
-                let known = bytes.len().min(ahead.unsigned_abs() as usize);
-                match self.is_known(start, &bytes[..known]) {
-                    true if known < bytes.len() => Fit::Next,
-                    true => Fit::Repeated,
-                    false => Fit::Foreign,
-                }
-            }
+            _ => self.fit_of_repeated(start, ahead.unsigned_abs() as usize, bytes),
+        }
+    }
+
+    /// Compares a segment that begins `behind` bytes before the end of the stream.
+    fn fit_of_repeated(&self, start: u32, behind: usize, bytes: &[u8]) -> Fit {
+        let known = bytes.len().min(behind);
+        let is_known = match self.is_forgotten {
+            true => behind <= HISTORY_BYTES,
+            false if bytes.len() == 1 => behind <= self.history_bytes,
+            false => self.is_known(start, &bytes[..known]),
+        };
+        match is_known {
+            true if known < bytes.len() => Fit::Next,
+            true => Fit::Repeated,
+            false => Fit::Foreign,
         }
     }
 
@@ -317,7 +328,7 @@ mod tests {
             (99, &[0, 1, 2, 3], Fit::Foreign),
             (104, &[9], Fit::Repeated),
             (104, &[9, 9], Fit::Foreign),
-            (106, &[7], Fit::Ahead),
+            (106, &[7], Fit::Ahead(1)),
             (105 + (65 << 20), &[7], Fit::Foreign),
         ] {
             assert_eq!(stream.fit(start, bytes), fit, "{start} {bytes:?}");
@@ -329,7 +340,7 @@ mod tests {
         let mut stream = Stream::new(100, false);
         push(&mut stream, 100, &[1, 2, 3]);
         stream.finish(110);
-        assert_eq!(stream.fit(105, &[1]), Fit::Ahead);
+        assert_eq!(stream.fit(105, &[1]), Fit::Ahead(2));
         assert_eq!(stream.fit(110, &[1]), Fit::Foreign);
         assert_eq!(stream.fit(111, &[1]), Fit::Foreign);
         stream.reset();

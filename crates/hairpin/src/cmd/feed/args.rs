@@ -28,7 +28,8 @@ const SOURCES: [&str; 3] = ["pcap", "interface", "interface_a"];
 /// Run the feed handler on a live channel or a capture: print messages, books and statistics
 ///
 /// Live: --config, --channel and --interface, or --interface-a and -b. On captures (pcap or
-/// pcapng, also compressed with gzip or zstd): --pcap. Exit status: 0 if every packet was understood, 1 after any error, 2 for wrong
+/// pcapng, also compressed with gzip or zstd): --pcap. Exit status: 0 if every packet was
+/// understood, 1 after any error, 2 for wrong
 /// arguments, 130 when interrupted.
 #[derive(clap::Args, Debug, Clone)]
 #[command(group = ArgGroup::new("source").args(SOURCES).required(true))]

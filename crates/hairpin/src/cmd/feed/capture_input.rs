@@ -14,7 +14,8 @@ use crate::cmd::decode::other_traffic::OtherTraffic;
 const LOOKED_AT: u64 = 32 << 20;
 
 /// Opens captures at their beginning. Groups that are not given are detected: a file is read to its
-/// end once before; for a pipe, the beginning is buffered. If there are none, `err` receives what was
+/// end once before; for a pipe, the beginning is buffered. If it has no groups, `err` receives what
+/// was
 /// not decoded.
 ///
 /// # Errors

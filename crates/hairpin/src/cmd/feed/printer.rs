@@ -301,7 +301,8 @@ fn values(level: Option<Level>) -> [Value<'static>; 3] {
     [price.into(), quantity.into(), orders]
 }
 
-/// Returns `true` for the templates of schema versions before 9 that later ones lack: books, trades,
+/// Returns `true` for the templates of schema versions before 9 that later ones lack: books,
+/// trades,
 /// statistics, limits, snapshots and definitions.
 #[inline]
 fn is_removed(template: u16) -> bool {

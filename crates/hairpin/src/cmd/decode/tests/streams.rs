@@ -173,7 +173,8 @@ fn captures(seed: u64, framing: Framing) {
         // Lower, higher, or anywhere: but not so near that it continues this connection.
         start = start.wrapping_add((1 << 30) + random.below(1 << 31) as u32);
     }
-    let (out, err, counts) = capture.decode(None, Format::Text);
+    let bytes = capture.0.into_writer();
+    let (out, err, counts) = decode_bytes(&bytes, None, Format::Text).unwrap();
     let mut printed = numbers(&out);
     if !is_ordered {
         printed.sort_unstable();
