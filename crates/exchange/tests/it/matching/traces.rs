@@ -457,7 +457,7 @@ fn hidden_quantity_counts_for_a_minimum() {
     let mut trace = Trace::new();
     trace.submit("a", shown(1, limit(Offer, 20, 6)));
     assert_eq!(trace.submit("too many", fill_or_kill(Bid, 20, 7)), "eliminated 7");
-    assert_eq!(trace.submit("all", fill_or_kill(Bid, 20, 6)), vec!["1@20:a"; 6].join(" "));
+    assert_eq!(trace.submit("all", fill_or_kill(Bid, 20, 6)), ["1@20:a"; 6].join(" "));
 }
 
 /// The own order comes after what the iceberg displays, and before what it hides.

@@ -234,7 +234,11 @@ fn heartbeats_follow_a_second_of_silence() {
         harness.seed();
         harness.publisher.set_pace(pace, harness.now.monotonic);
         // At flat out, packets of the loops are always due.
-        let poll = |harness: &mut Harness| (0..1_000).for_each(|_| drop(harness.poll()));
+        let poll = |harness: &mut Harness| {
+            for _ in 0..1_000 {
+                harness.poll();
+            }
+        };
         for _ in 0..3 {
             let before = harness.receiver.census.heartbeats;
             harness.step();
