@@ -202,6 +202,9 @@ impl Headers {
         };
         let tcp = EthernetHeader::SIZE + start;
         let (header, _) = TcpHeader::split(frame.get(tcp..)?).ok()?;
+        if header.header_length() < TcpHeader::SIZE {
+            return None;
+        }
         let length = tcp + header.header_length();
         let mut bytes = [0; HEADERS_MAX];
         bytes.get_mut(..length)?.copy_from_slice(frame.get(..length)?);
@@ -356,6 +359,18 @@ mod tests {
                 stream.extend(payload);
             }
             assert_eq!(stream, frame[frame.len() - PAYLOAD..]);
+        }
+    }
+
+    #[test]
+    fn frames_with_a_short_tcp_header_have_no_headers() {
+        for (is_v4, tcp) in [(true, 34), (false, 54)] {
+            let mut frame = frame(is_v4, Protocol::TCP);
+            // The data offset is the high half of byte 12.
+            for words in 0..5 {
+                frame[tcp + 12] = words << 4;
+                assert!(Headers::read(&frame).is_none(), "{words}");
+            }
         }
     }
 
