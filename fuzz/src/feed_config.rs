@@ -11,8 +11,8 @@
 //! - Channels read from TOML, written as XML and read again, are unchanged except for such
 //!   characters.
 //!
-//! Input: the text in any encoding; or 0xFF, which starts no text, and bytes for a configuration; or 0xFE and a
-//! TOML text.
+//! Input: the text in any encoding; or 0xFF, which starts no text, and bytes for a
+//! configuration; or 0xFE and a TOML text.
 
 use std::net::Ipv4Addr;
 

@@ -8,8 +8,8 @@
 //! - A frame is dropped for the reason of the model, and by nothing else.
 //! - The fast path takes no frame that the model does not deliver.
 //!
-//! Input: steps of a kind, an offset, a length and bytes that overwrite a valid frame. The kind also
-//! selects which checksums are made valid or partial again.
+//! Input: steps of a kind, an offset, a length and bytes that overwrite a valid frame. The kind
+//! also selects which checksums are made valid or partial again.
 
 use hairpin_netstack::{
     Address, Datagram, DeviceSettings, Dropped, Engine, Listener, Settings, SocketAddress,

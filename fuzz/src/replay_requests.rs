@@ -8,8 +8,8 @@
 //! - A finished connection sends nothing.
 //! - The answer does not depend on how the bytes are split.
 //!
-//! Input: a count of chunk sizes, the sizes, and the bytes of the requests. `|` in a seed stands for
-//! the end of a field.
+//! Input: a count of chunk sizes, the sizes, and the bytes of the requests. `|` in a seed stands
+//! for the end of a field.
 
 use hairpin_exchange::{ReplayServer, ReplaySettings};
 use hairpin_time::{Instant, Now, Utc};

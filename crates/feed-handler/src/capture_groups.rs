@@ -24,8 +24,8 @@ const QUEUE_BYTES: usize = 64 << 20;
 pub struct CaptureGroups(Vec<(SocketAddr, Feed, FeedLine)>);
 
 impl CaptureGroups {
-    /// The number of instruments in [`CaptureGroups::settings`]: enough for the largest CME channel,
-    /// in about 75 MB.
+    /// The number of instruments in [`CaptureGroups::settings`]: enough for the largest CME
+    /// channel, in about 75 MB.
     pub const MAX_INSTRUMENTS: usize = 1 << 15;
 
     /// Creates a map of known groups.

@@ -36,8 +36,8 @@ pub enum Accepted {
     Stream(TcpStream),
     /// No connection is pending, or the next check is not due.
     None,
-    /// No descriptor or memory is free: [`Acceptor::failure`]. The caller may close a connection and
-    /// call [`Acceptor::retry`]; otherwise the next attempt follows after 100 ms.
+    /// No descriptor or memory is free: [`Acceptor::failure`]. The caller may close a connection
+    /// and call [`Acceptor::retry`]; otherwise the next attempt follows after 100 ms.
     Exhausted,
     /// The kernel returned another error: [`Acceptor::failure`]. The next attempt follows after
     /// 100 ms.

@@ -291,8 +291,8 @@ impl ControlPlane {
         }
     }
 
-    /// Returns the Ethernet address of a next hop, or why there is none. The kernel resolves it
-    /// then.
+    /// Returns the Ethernet address of a next hop, or the reason why it is unknown. The kernel
+    /// resolves it then.
     fn neighbor(
         &mut self,
         shared: &SharedState,

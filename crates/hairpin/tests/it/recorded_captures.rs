@@ -98,8 +98,8 @@ fn recording_that_was_interrupted_before_the_first_tick_is_read() {
     }
 }
 
-/// Writes a capture (raw IP, pcap) with a copy of each packet that is not market data and has another
-/// group. Returns the number of copies.
+/// Writes a capture (raw IP, pcap) with a copy of each packet that is not market data and has
+/// another group. Returns the number of copies.
 fn with_other_traffic(from: &Path, to: &Path) -> usize {
     let bytes = fs::read(from).unwrap();
     let (head, mut rest) = bytes.split_at(24);
@@ -219,8 +219,8 @@ fn invalid_entry_of_the_configuration_concerns_its_channel_alone() {
     assert_done(&command.output().unwrap());
     let connection = |id: &str, ip: &str, feed: &str| {
         format!(
-            "<connection id=\"{id}\"><type feed-type=\"{}\"/><protocol>UDP/IP</protocol><ip>{ip}</ip>\
-             <port>14310</port><feed>{feed}</feed></connection>",
+            "<connection id=\"{id}\"><type feed-type=\"{}\"/><protocol>UDP/IP</protocol>\
+             <ip>{ip}</ip><port>14310</port><feed>{feed}</feed></connection>",
             &id[3..4]
         )
     };

@@ -110,7 +110,8 @@ mod tests {
     use alloc::format;
     use alloc::string::ToString;
 
-    const TYPES: &str = "<?xml version=\"1.0\"?>\n<types>\n<type name=\"a\" primitiveType=\"uint16\"/>\n\
+    const TYPES: &str = "<?xml version=\"1.0\"?>\n<types>\n\
+                         <type name=\"a\" primitiveType=\"uint16\"/>\n\
                          <type name=\"b\" primitiveType=\"uint8\"/></types>\n";
 
     /// Returns a schema with these elements, which may include the file `name`.
@@ -130,7 +131,8 @@ mod tests {
     }
 
     const MESSAGE: &str = "<message id=\"1\" name=\"M\" blockLength=\"3\">\
-                           <field id=\"1\" name=\"A\" type=\"a\"/><field id=\"2\" name=\"B\" type=\"b\"/>\
+                           <field id=\"1\" name=\"A\" type=\"a\"/>\
+                           <field id=\"2\" name=\"B\" type=\"b\"/>\
                            </message>";
 
     #[test]
@@ -150,8 +152,8 @@ mod tests {
     #[test]
     fn included_files_may_include_others() {
         let outer = format!(
-            "<types xmlns:xi=\"{NAMESPACE}\">\n<xi:include href=\"a.xml\"/><xi:include href=\"b.xml\"/>\
-             </types>"
+            "<types xmlns:xi=\"{NAMESPACE}\">\n<xi:include href=\"a.xml\"/>\
+             <xi:include href=\"b.xml\"/></types>"
         );
         let files = [
             ("types.xml", &*outer),

@@ -60,8 +60,8 @@ impl Statistics {
     }
 
     /// Returns the line that is due at `now`, if any. The first call begins the first interval. If
-    /// several intervals have passed, one line covers them all. `others` is the number of instruments
-    /// for which the channel has no room.
+    /// several intervals have passed, one line covers them all. `others` is the number of
+    /// instruments for which the channel has no room.
     pub(super) fn line(
         &mut self,
         now: Now,

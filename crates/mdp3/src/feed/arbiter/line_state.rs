@@ -63,8 +63,8 @@ impl LineState {
         }
     }
 
-    /// Returns `true` if this packet follows that with the highest number. CME's numbers are from 1;
-    /// a counter of 32 bits continues at 0.
+    /// Returns `true` if this packet follows that with the highest number. CME's numbers are from
+    /// 1; a counter of 32 bits continues at 0.
     pub(super) fn wraps_at(self, header: PacketHeader) -> bool {
         self.sequence == u32::MAX && header.sequence <= 1
     }
