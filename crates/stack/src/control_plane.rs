@@ -57,6 +57,9 @@ struct Neighbor {
     used: Arc<AtomicBool>,
 }
 
+/// The Ethernet address of a next hop, and its flag in [`Neighbor`].
+type UsedAddress = ([u8; 6], Arc<AtomicBool>);
+
 /// The next hop of a TCP connection.
 #[derive(Debug, Clone)]
 pub(crate) struct NextHop {
@@ -297,7 +300,7 @@ impl ControlPlane {
         &mut self,
         shared: &SharedState,
         hop: IpAddr,
-    ) -> io::Result<Result<([u8; 6], Arc<AtomicBool>), FallbackReason>> {
+    ) -> io::Result<Result<UsedAddress, FallbackReason>> {
         let mac = self.netlink.neighbor(shared.interface, hop)?.map(|neighbor| neighbor.mac);
         if self.neighbors.len() >= MAX_NEIGHBORS && !self.neighbors.contains_key(&hop) {
             // No path holds the flag of a next hop that is no longer in use.

@@ -79,7 +79,7 @@ enum Member<R> {
     /// Between two members.
     Next(Input<R>),
     Gzip(GzDecoder<Input<R>>),
-    Zstd(FrameDecoder, Input<R>),
+    Zstd(Box<FrameDecoder>, Input<R>),
     /// The end of the file, or an error.
     Ended,
 }
@@ -106,7 +106,7 @@ impl<R: Read> Decompressor<R> {
             } else if magic == ZSTD {
                 let mut decoder = FrameDecoder::new();
                 decoder.init(&mut input).map_err(damaged)?;
-                self.member = Member::Zstd(decoder, input);
+                self.member = Member::Zstd(Box::new(decoder), input);
                 return Ok(true);
             } else if is_skippable(magic) {
                 input.consume(MAGIC);

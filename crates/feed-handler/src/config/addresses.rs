@@ -128,7 +128,10 @@ impl ChannelConfig {
     /// Returns the first invalid entry as an error.
     fn check_entries(&self) -> Result<(), ConfigError> {
         let (id, first) = (self.id.clone(), self.invalid.first().cloned());
-        first.map_or(Ok(()), |entry| Err(ConfigError::InvalidEntry { id, entry }))
+        first.map_or(Ok(()), |entry| {
+            let entry = Box::new(entry);
+            Err(ConfigError::InvalidEntry { id, entry })
+        })
     }
 
     fn connection(

@@ -49,7 +49,7 @@ pub enum ConfigError {
         /// The channel.
         id: String,
         /// The first of its invalid entries.
-        entry: InvalidEntry,
+        entry: Box<InvalidEntry>,
     },
     /// No channel has this id.
     #[error("cannot find channel {id}: the file has {}", list(known))]

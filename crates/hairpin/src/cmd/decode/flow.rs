@@ -30,6 +30,9 @@ pub(super) struct Arrived<'a> {
     pub(super) missing: u32,
 }
 
+/// A stream and the state of its decoder.
+type Tracked<T> = (Stream, T);
+
 impl<T> Flow<T> {
     /// Returns the stream of a segment. A new one is created with `state` at the sequence number
     /// that `first` returns. Returns the streams too that end because of it.
@@ -38,7 +41,7 @@ impl<T> Flow<T> {
         arrived: Arrived<'_>,
         first: impl FnOnce() -> u32,
         state: impl FnOnce(bool) -> T,
-    ) -> (Option<&mut (Stream, T)>, Vec<(Stream, T)>) {
+    ) -> (Option<&mut Tracked<T>>, Vec<Tracked<T>>) {
         let Arrived { start, syn, bytes, missing } = arrived;
         if syn {
             let place = self.streams.iter().rposition(|(stream, _)| stream.has_syn(start));
@@ -69,8 +72,7 @@ impl<T> Flow<T> {
     }
 
     /// Returns the streams that end because a segment is of another connection: those with a FIN or
-    /// a
-    /// reset. They are kept, because their segments may be captured again.
+    /// a reset. They are kept, because their segments may be captured again.
     pub(super) fn finished(&mut self, arrived: Arrived<'_>) -> &mut [(Stream, T)] {
         let Arrived { start, bytes, .. } = arrived;
         let is_other = |(stream, _): &(Stream, T)| stream.fit(start, bytes) == Fit::Foreign;

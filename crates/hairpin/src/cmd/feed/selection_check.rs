@@ -39,7 +39,8 @@ impl SelectionCheck {
     /// Returns `true` if the filter names anything that was not yet reported as missing.
     pub(super) fn is_due(&self) -> bool {
         let Names { securities, groups, assets } = &self.wanted;
-        !self.is_reported && !(securities.is_empty() && groups.is_empty() && assets.is_empty())
+        let has_names = !securities.is_empty() || !groups.is_empty() || !assets.is_empty();
+        has_names && !self.is_reported
     }
 
     /// Records a message, which may be a definition.
