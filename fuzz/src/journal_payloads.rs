@@ -71,7 +71,8 @@ pub fn run(bytes: &[u8]) {
     while !script.is_over() {
         let kind = script.byte();
         let (seq_num, uuid) = (u32::from(script.byte()), u64::from(script.byte()));
-        let payload = script.bytes(usize::from(script.word()) % PAYLOAD_MAX);
+        let length = usize::from(script.word()) % PAYLOAD_MAX;
+        let payload = script.bytes(length);
         let (direction, number) = match kind % 4 {
             0 => (Direction::Outbound, MESSAGE_RECORD),
             1 => (Direction::Inbound, MESSAGE_RECORD),

@@ -13,6 +13,9 @@
 mod client;
 #[path = "../../crates/cme-codecs/tests/it/copy/mod.rs"]
 mod copy;
+#[path = "../../crates/stack/src/drops.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the stack's own")]
+mod drops;
 #[path = "../../crates/endpoint/src/kernel/extended_error.rs"]
 #[allow(dead_code, reason = "the endpoint's own")]
 mod error_queue;

@@ -46,7 +46,7 @@ fn answer(bytes: &[u8], sizes: &[u8]) -> Vec<u8> {
         let packet = [&sequence.to_le_bytes()[..], &[0; 8], &message].concat();
         server.store(sequence, &packet);
     }
-    let id = server.handle_connected().expect("the first connection is accepted");
+    let id = server.handle_connected(Instant::ZERO).expect("the first connection is accepted");
     let mut answer = Vec::new();
     let (mut rest, mut sizes) = (bytes, sizes.iter().cycle());
     while !rest.is_empty() {
