@@ -75,6 +75,13 @@ impl SnapshotLoop {
         self.whole_pass = WholePass::default();
     }
 
+    /// Returns `true` if this pass, or the one before, states only packets after `limit`: those of
+    /// another epoch.
+    fn states_later_than(&self, limit: u32) -> bool {
+        let lowest = Some(self.lowest).filter(|lowest| *lowest != u32::MAX);
+        lowest.into_iter().chain(self.lowest_before).any(|lowest| lowest > limit)
+    }
+
     fn start_pass(&mut self) {
         self.lowest_before = (self.lowest != u32::MAX).then_some(self.lowest);
         self.lowest = u32::MAX;
@@ -379,7 +386,11 @@ impl Market {
             }
         }
         self.apply_queued_entries(packet, packet.sending_time, listener);
-        if let Some(lowest) = self.snapshot_loop.early_lowest.take() {
+        let limit = self.max_snapshot_sequence();
+        if self.snapshot_loop.states_later_than(limit) {
+            self.snapshot_loop.abandon_pass();
+        }
+        if let Some(lowest) = self.snapshot_loop.early_lowest.take().filter(|it| *it <= limit) {
             self.finish_pass(lowest);
         }
     }

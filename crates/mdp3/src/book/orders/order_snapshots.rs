@@ -350,7 +350,8 @@ impl Market {
                 self.instruments.orders.clear(instrument);
             }
         }
-        if let Some(lowest) = self.orders.early_lowest.take() {
+        let limit = self.max_snapshot_sequence();
+        if let Some(lowest) = self.orders.early_lowest.take().filter(|it| *it <= limit) {
             self.finish_order_pass(lowest);
         }
     }
