@@ -212,8 +212,10 @@ impl ObservedGroup {
             _ => &mut self.contents.others,
         };
         *count += 1;
+        if matches!(message.header.template_id, 54..=58 | 63) {
+            self.channels.extend(facts.channel);
+        }
         self.security_ids.extend(facts.security_ids);
-        self.channels.extend(facts.channel);
         self.reports = self.reports.max(facts.reports.unwrap_or(0));
         if let Some(number) = facts.processed {
             let (low, high) = self.processed.unwrap_or((number, number));

@@ -48,7 +48,7 @@ impl ObservedGroups {
         }
         let detected = match self.recorded() {
             Some(lines) => lines,
-            None => self.lines_by_contents(),
+            None => self.assigned(),
         };
         detected.map_err(|cause| {
             let groups: Vec<_> = self.groups.iter().map(ToString::to_string).collect();
@@ -89,7 +89,8 @@ impl ObservedGroups {
         Some(Ok(lines))
     }
 
-    fn lines_by_contents(&self) -> Result<Vec<Line>, String> {
+    /// Returns the feeds and lines that the contents of the groups show.
+    fn assigned(&self) -> Result<Vec<Line>, String> {
         let of = |kind| self.groups.iter().filter(move |group| group.kind() == kind);
         let incremental: Vec<_> = of(Kind::Incremental).collect();
         let definitions: Vec<_> = of(Kind::Definitions).collect();

@@ -127,11 +127,9 @@ impl ChannelConfig {
 
     /// Returns the first invalid entry as an error.
     fn check_entries(&self) -> Result<(), ConfigError> {
-        let (id, first) = (self.id.clone(), self.invalid.first().cloned());
-        first.map_or(Ok(()), |entry| {
-            let entry = Box::new(entry);
-            Err(ConfigError::InvalidEntry { id, entry })
-        })
+        let Some(first) = self.invalid.first() else { return Ok(()) };
+        let (id, entry) = (self.id.clone(), Box::new(first.clone()));
+        Err(ConfigError::InvalidEntry { id, entry })
     }
 
     fn connection(

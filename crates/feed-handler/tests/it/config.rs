@@ -143,8 +143,8 @@ fn reports_missing_and_invalid_values_in_one_line() {
     }
     let expected = "channel 1: connection 1IA: line 3: <port>: '70000' is not a valid port";
     assert_eq!(error_of(&with("5000", "70000")), expected);
-    let long = with("5000", &"0".repeat(50));
-    assert!(error_of(&long).contains(&format!("<port>: '{}\u{2026}'", "0".repeat(39))));
+    let long = with("5000", &"9".repeat(50));
+    assert!(error_of(&long).contains(&format!("<port>: '{}\u{2026}'", "9".repeat(39))));
 }
 
 #[test]

@@ -132,8 +132,7 @@ mod tests {
 
     const MESSAGE: &str = "<message id=\"1\" name=\"M\" blockLength=\"3\">\
                            <field id=\"1\" name=\"A\" type=\"a\"/>\
-                           <field id=\"2\" name=\"B\" type=\"b\"/>\
-                           </message>";
+                           <field id=\"2\" name=\"B\" type=\"b\"/></message>";
 
     #[test]
     fn included_types_are_those_of_the_schema() {
@@ -152,8 +151,8 @@ mod tests {
     #[test]
     fn included_files_may_include_others() {
         let outer = format!(
-            "<types xmlns:xi=\"{NAMESPACE}\">\n<xi:include href=\"a.xml\"/>\
-             <xi:include href=\"b.xml\"/></types>"
+            "<types xmlns:xi=\"{NAMESPACE}\">\n\
+             <xi:include href=\"a.xml\"/><xi:include href=\"b.xml\"/></types>"
         );
         let files = [
             ("types.xml", &*outer),
