@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use hairpin_exchange::Digest;
 use hairpin_mdp3::{
-    ChannelState, EndOfEvent, Gap, InstrumentIndex, Instruments, OrderBook, Packet, SyncState,
-    UpdateSource,
+    ChannelState, EndOfEvent, Feed, Gap, InstrumentIndex, Instruments, Message, OrderBook, Packet,
+    SyncState, UpdateSource,
 };
 use hairpin_netsim::Census;
 use hairpin_time::{Now, Utc};
@@ -65,6 +65,9 @@ pub(crate) struct Checker {
     pub(crate) is_event_ended: bool,
     /// The packet of a loop in progress, and the packet whose books it contains.
     pub(crate) loop_packet: Option<(Packet, FeedPosition)>,
+    /// The packet whose books the last snapshot of an instrument contained, by SecurityID, of those
+    /// received before the first packet of the incremental feed.
+    early: BTreeMap<(i32, BookKind), FeedPosition>,
     /// The order in which packets were passed to the channel, by numbering and sequence number.
     passed: HashMap<(u32, u32), u64>,
     pub(crate) passed_count: u64,
@@ -348,6 +351,20 @@ impl Checker {
         }
     }
 
+    /// Records a message of a loop. The first packet of the incremental feed decides if the snapshots
+    /// before it count.
+    pub(crate) fn record_loop_message(&mut self, message: &Message<'_>) {
+        let book_kind = match message.header.template_id {
+            52 | 61 | 68 | 69 => BookKind::Prices,
+            53 => BookKind::Orders,
+            _ => return,
+        };
+        let Some((_, as_of)) = self.loop_packet.filter(|_| self.last.is_none()) else { return };
+        // The block begins with tags 369, 911 and 48.
+        let security_id = message.body[8..12].try_into().map(i32::from_le_bytes).unwrap();
+        self.early.insert((security_id, book_kind), as_of);
+    }
+
     pub(crate) fn record_update(
         &mut self,
         security_id: i32,
@@ -355,7 +372,10 @@ impl Checker {
         source: UpdateSource,
         book_kind: BookKind,
     ) {
-        let as_of = self.loop_packet.filter(|(told, _)| told == packet).map(|(_, as_of)| as_of);
+        let is_early = matches!(packet.feed, Feed::Incremental | Feed::Replay);
+        let early = self.early.get(&(security_id, book_kind)).copied().filter(|_| is_early);
+        let as_of = self.loop_packet.filter(|(told, _)| is_early || told == packet);
+        let as_of = early.or(as_of.map(|(_, as_of)| as_of));
         let book_status = match book_kind {
             BookKind::Prices => self.prices.entry(security_id).or_default(),
             BookKind::Orders => self.orders.entry(security_id).or_default(),
@@ -369,7 +389,7 @@ impl Checker {
 }
 
 /// The kind of an instrument's book.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum BookKind {
     Prices,
     Orders,

@@ -39,6 +39,8 @@ impl Listener for ReceiverLog<'_> {
         if matches!(packet.feed, Feed::Incremental | Feed::Replay) {
             let (name, template) = (&self.checker.name, message.header.template_id);
             trace!(self.now, "{name}: message {template} of {}", packet.sequence);
+        } else {
+            self.checker.record_loop_message(message);
         }
     }
 

@@ -198,10 +198,11 @@ fn messages_of_any_schema_are_printed() {
         "Outer": [{"A": "x", "Inner": [{"B": "1.5"}]}, {"A": "y", "Inner": []}]
     });
     assert_eq!((&line["name"], &line["fields"]), (&"Plan2".into(), &fields));
-    // Without the schema the template is unknown, which is not an error.
-    let (status, out, _) = decode(&[&path]);
-    assert_eq!(status, Some(0));
-    assert!(out.ends_with("1 packets, 0 messages, 1 unknown, 0 errors\n"), "{out}");
+    // Without the schema nothing is decoded.
+    let (status, out, err) = decode(&[&path]);
+    assert_eq!(status, Some(1));
+    assert!(err.ends_with("hairpin: nothing of CME's protocols in 1 packets\n"), "{err}");
+    assert!(out.ends_with("1 packets, 0 messages, 0 unknown, 0 errors\n"), "{out}");
 }
 
 #[test]
@@ -250,7 +251,7 @@ fn invalid_schema_exits_with_one_line_and_status_1() {
     };
     for (schema, what) in [
         (file("empty", b""), "not XML: "),
-        (file("binary", &[0xff, 0xfe, 0]), "not a schema: not text in UTF-8"),
+        (file("binary", &[0xff, 0xfe, 0]), "not text in UTF-16"),
         (file("other", b"<a/>"), "line 1: messageSchema is missing"),
         (file("cut", &SCHEMA.as_bytes()[..400]), "not XML: "),
         (folder.path().to_str().unwrap().to_owned(), "Is a directory"),

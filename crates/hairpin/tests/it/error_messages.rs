@@ -72,7 +72,6 @@ fn invalid_arguments_exit_with_status_2() {
         &["t2t", "--full", "--samples", "5"],
         &["decode"],
         &["decode", "--framing", "smoke", "file"],
-        &["decode", "a", "b"],
         &["decode", "--schema"],
         &["t2t", "--feed", ""],
         &["t2t", "--full", "--quick"],

@@ -20,6 +20,7 @@ const MARK: &str = "arena:";
 const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
 const MAC: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
 const HOST: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 
 /// Returns the arena's bytes, in the process whose turn it is.
 fn bytes(arena: &mut Arena) -> &mut [u8] {
@@ -108,16 +109,20 @@ impl Listener for Received {
     }
 }
 
-/// Sends a datagram from the first socket to itself, and handles its frame.
+/// Sends a datagram from the first socket, and handles its frame as if another host had sent it to
+/// that socket.
 fn send_and_handle(engine: &mut Engine<'_>, payload: &[u8]) {
     let (socket, device) = (engine.socket_ids().next(), engine.device_ids().next());
     let (socket, device) = (socket.unwrap(), device.unwrap());
-    let (source, destination) = (Address::from(HOST), SocketAddress::new(HOST, 7));
+    let (source, destination) = (Address::from(HOST), SocketAddress::new(PEER, 7));
     let route = Route { device, source, destination, next_hop: MAC, is_broadcast: false };
     let header = engine.prepare(socket, &route).unwrap();
     let mut frame = [0; 256];
     let write = |bytes: &mut [u8]| bytes.copy_from_slice(payload);
     let length = engine.send(&header, payload.len(), &mut frame, write).unwrap();
+    // Exchanges the addresses, which keeps the checksums.
+    let (source, destination) = frame[26..34].split_at_mut(4);
+    source.swap_with_slice(destination);
     let mut received = Received::default();
     let verdict = engine.handle_frame(NOW, device, &frame[..length], &mut received);
     assert_eq!((verdict, received.0), (Verdict::Delivered(1), vec![payload.to_vec()]));

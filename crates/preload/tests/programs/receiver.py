@@ -3,9 +3,12 @@
 usage: receiver.py OWN PEER OWN6 PEER6 GROUP PEER_PORT PORT...
 """
 import select
+import signal
 import socket
 import sys
 
+# A datagram that is missing ends the program, instead of a wait without limit.
+signal.alarm(120)
 own, peer, own6, peer6, group = sys.argv[1:6]
 peer_port, *ports = map(int, sys.argv[6:])
 V4, V6 = socket.AF_INET, socket.AF_INET6

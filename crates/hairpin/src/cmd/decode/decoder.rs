@@ -609,6 +609,7 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
 
     /// Writes the errors so far, after an error that ends the command.
     pub(super) fn abort(mut self, error: io::Error) -> io::Result<()> {
+        self.counts.errors += 1;
         self.write_errors()?;
         Err(error)
     }
