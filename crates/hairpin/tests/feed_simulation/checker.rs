@@ -351,8 +351,8 @@ impl Checker {
         }
     }
 
-    /// Records a message of a loop. The first packet of the incremental feed decides if the snapshots
-    /// before it count.
+    /// Records a message of a loop. The first packet of the incremental feed decides if the
+    /// snapshots before it count.
     pub(crate) fn record_loop_message(&mut self, message: &Message<'_>) {
         let book_kind = match message.header.template_id {
             52 | 61 | 68 | 69 => BookKind::Prices,

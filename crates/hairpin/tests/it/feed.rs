@@ -64,7 +64,7 @@ fn feed_prints_every_udp_capture_of_cme() {
         let known = templates.len() - unknown;
         let last = format!("\n1 packets, {known} messages, {unknown} unknown, {unknown} errors\n");
         assert!(out.ends_with(&last), "{file}: {out}");
-        // With the schema of that version, no template is unknown, but books are of the current one.
+        // With the schema of that version no template is unknown. Books are of the current one.
         let (_, out, _) = feed(&["--pcap", &path, "--schema", schema.as_ref().unwrap()]);
         let count = templates.len();
         let last = format!("\n1 packets, {count} messages, 0 unknown, {unknown} errors\n");
