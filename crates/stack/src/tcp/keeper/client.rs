@@ -22,10 +22,11 @@ use crate::tcp::injector::Injector;
 use crate::tcp::takeover::{CONNECTIONS, RING};
 use crate::{StackError, StackSettings};
 
-/// The longest time that a call waits for the keeper. A keeper that does not answer is lost.
-const TIMEOUT: Duration = Duration::from_secs(1);
-/// The longest time for a driver to attach a filter.
-const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
+/// The longest time that a call waits for the keeper. A keeper that does not answer is lost, and
+/// connections with it. The death of a keeper ends the wait at once, so this only bounds the wait
+/// for a stopped one: on a loaded machine an answer may take more than a second. A
+/// driver takes seconds to attach a filter.
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// The pause between two attempts to open an interface.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -124,7 +125,7 @@ impl KeeperClient {
         let _requests = self.0.requests.lock().unwrap_or_else(PoisonError::into_inner);
         message::send(socket, request.numbers(), name, &[], 0)?;
         // Forks of other threads do not wait meanwhile.
-        message::await_message(socket, OPEN_TIMEOUT)?;
+        message::await_message(socket, TIMEOUT)?;
         let receive = || receive_interface(socket);
         // SAFETY: the keeper has opened the interface for this process with the same settings, and
         // uses nothing of it.
