@@ -174,6 +174,7 @@ fn fate_of_ipv6(packet: &[u8]) -> Option<Fate> {
         || is_mapped(source)
         || is_mapped(to)
         || source == [0; 16]
+        || to == [0; 16]
         || source[0] == 0xFF
         || source == HOST6
         || to[0] == 0xFF && to[1] & 15 < 2

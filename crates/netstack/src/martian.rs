@@ -31,6 +31,7 @@ pub(crate) fn is_ipv6(source: Ipv6Addr, destination: Ipv6Addr) -> bool {
         || source.is_loopback()
         || source.is_multicast()
         || destination.is_loopback()
+        || destination.is_unspecified()
         || is_mapped(source)
         || is_mapped(destination)
 }
@@ -65,7 +66,7 @@ mod tests {
         for source in ["::1", "::", "ff02::1", "::ffff:10.0.0.2", "::ffff:0.0.0.0"] {
             assert!(is_martian(source, "fd00::1"), "{source}");
         }
-        for destination in ["::1", "::ffff:10.0.0.1", "ff00::1", "ff01::1", "ff31::9"] {
+        for destination in ["::", "::1", "::ffff:10.0.0.1", "ff00::1", "ff01::1", "ff31::9"] {
             assert!(is_martian("fd00::2", destination), "{destination}");
         }
         for destination in ["fd00::1", "ff02::1", "ff12::9", "::10.0.0.1", "fe80::1"] {
