@@ -159,13 +159,17 @@ impl Market {
     /// Runs a feed until it is in sync, and has several times the packets that the kernel delivers
     /// for some milliseconds after a join. Returns its output.
     pub(crate) fn feed_in_sync<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Output {
-        self.end_in_sync(start(self.host(), self.feed(args)))
-    }
-
-    fn end_in_sync(&self, feed: Process) -> Output {
+        let [before, _] = kernel_datagrams(self.host());
+        let feed = start(self.host(), self.feed(args));
         wait_for_count(feed.id(), "feed.in_sync", 1);
         let [by_kernel, _] = kernel_datagrams(self.host());
-        wait_for_count(feed.id(), "capture.packets", 4 * by_kernel + 100);
+        wait_for_count(feed.id(), "capture.packets", 4 * (by_kernel - before) + 100);
+        self.end_in_sync(feed)
+    }
+
+    /// Ends a feed once it is in sync. Returns its output.
+    fn end_in_sync(&self, feed: Process) -> Output {
+        wait_for_count(feed.id(), "feed.in_sync", 1);
         feed.signal("INT");
         let output = feed.output();
         assert_status(&output, 130);
@@ -328,7 +332,7 @@ fn fallback_is_logged_and_fails_in_strict_mode() {
     let market = Market::open([]);
     let member = join(market.host());
     let args = ["--transport", "xdp"];
-    let output = market.feed_in_sync(args);
+    let output = market.end_in_sync(start(market.host(), market.feed(args)));
     assert!(kernel_datagrams(market.host())[0] > packets(&output) / 3);
     let line = "xdp: group 239.77.1.0:14310 falls back to the kernel: other members on this host\n";
     assert!(stderr(&output).contains(line), "{}", stderr(&output));
@@ -500,7 +504,7 @@ fn killed_process_leaves_no_program_on_the_interface() {
     assert!(stderr(&other).contains("veth0: "), "{}", stderr(&other));
     victim.signal("KILL");
     assert!(victim.output().status.code().is_none());
-    market.feed_in_sync([]);
+    market.end_in_sync(start(market.host(), market.feed([])));
     market.feed_in_sync(STRICT);
 }
 
