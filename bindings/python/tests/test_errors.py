@@ -62,6 +62,7 @@ def test_secret_that_is_missing_or_no_key(folder):
     text = "cannot read key: No such file or directory"
     one_line(text, lambda: hairpin.Session("order.toml"))
     (folder / "key").write_text("not*a*key")
+    (folder / "key").chmod(0o600)
     text = "cannot use order.toml: cannot use the secret key in key: "
     one_line(text, lambda: hairpin.Session("order.toml"))
 
@@ -69,6 +70,7 @@ def test_secret_that_is_missing_or_no_key(folder):
 def test_no_journal(folder):
     (folder / "order.toml").write_text(ORDER)
     (folder / "key").write_text(KEY)
+    (folder / "key").chmod(0o600)
     text = "cannot use order.toml: no [journal]: give its `folder`, or `in_memory = true`"
     one_line(text, lambda: hairpin.Session("order.toml"))
     (folder / "order.toml").write_text(ORDER + IN_MEMORY)

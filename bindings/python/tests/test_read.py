@@ -223,6 +223,10 @@ def test_real_captures_have_the_values_of_feed(command):
             with pytest.raises(hairpin.Error, match="no market data over UDP"):
                 hairpin.read(path, "trades")
             continue
+        # Messages of schemas before version 9 are not processed, which ends the command with 1.
+        if "version 9 of the schema removed their templates" in feed.stderr:
+            assert feed.returncode == 1
+            continue
         trades = hairpin.read(path, "trades")
         expected = records(command, path, "Trade", "--callbacks")
         assert trades.rows == len(expected), path

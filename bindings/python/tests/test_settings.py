@@ -40,8 +40,8 @@ def exchange():
         ({"security_ids": [1001, 1003]}, {"HP001", "HP003"}),
         ({"groups": ["HP"]}, {"HP001", "HP002", "HP003"}),
         ({"assets": ["HP"]}, {"HP001", "HP002", "HP003"}),
-        ({"groups": ["ES"], "symbols": ["HP003"]}, {"HP003"}),
-        ({"assets": ["ES"], "security_ids": [1001]}, {"HP001"}),
+        ({"groups": ["HP"], "symbols": ["HP003"]}, {"HP001", "HP002", "HP003"}),
+        ({"symbols": ["HP003"], "security_ids": [1001]}, {"HP001", "HP003"}),
     ],
 )
 def test_filters_select_the_instruments(exchange, settings, symbols):
