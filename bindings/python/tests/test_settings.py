@@ -50,6 +50,13 @@ def test_filters_select_the_instruments(exchange, settings, symbols):
     assert books.books == books.instruments == symbols
 
 
+@pytest.mark.parametrize("name", ["groups", "assets", "symbols"])
+def test_names_without_an_instrument_are_errors(exchange, name):
+    feed = hairpin.Feed(exchange.config, 310, **{name: ["NOPE"]})
+    with pytest.raises(hairpin.Error, match="NOPE"):
+        feed.run(Books())
+
+
 def test_names_that_are_too_long_are_errors(exchange):
     for name in ("groups", "assets", "symbols"):
         with pytest.raises(ValueError, match="is longer than .* characters"):

@@ -36,6 +36,21 @@ pub fn is_permanent(error: &io::Error) -> bool {
     }
 }
 
+/// Returns `true` if this host had no room for a packet.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    let is_out_of_memory = matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::ENOMEM));
+    error.kind() == io::ErrorKind::WouldBlock || is_out_of_memory
+}
+
+/// Returns `true` if only this datagram was lost and a later one can be sent: this host had no room
+/// for it (`EAGAIN`, `ENOBUFS`, `ENOMEM`), or no path to its destination, such as while a cable is
+/// out (`ENETUNREACH`, `ENETDOWN`, `EHOSTUNREACH`).
+#[must_use]
+pub fn is_lost(error: &io::Error) -> bool {
+    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable};
+    is_full(error) || matches!(error.kind(), HostUnreachable | NetworkDown | NetworkUnreachable)
+}
+
 /// Returns `true` if a call found no data, or was interrupted before it found any.
 pub(crate) fn is_idle(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
@@ -71,6 +86,20 @@ mod tests {
             assert!(!is_permanent(&io::Error::from_raw_os_error(code)), "error {code}");
         }
         assert!(!is_permanent(&io::ErrorKind::InvalidInput.into()));
+    }
+
+    #[test]
+    fn datagram_without_room_or_path_is_lost_and_a_refused_one_is_an_error() {
+        let is_lost = |code| is_lost(&io::Error::from_raw_os_error(code));
+        for code in [libc::EAGAIN, libc::ENOBUFS, libc::ENOMEM] {
+            assert!(is_lost(code), "error {code}");
+        }
+        for code in [libc::ENETUNREACH, libc::ENETDOWN, libc::EHOSTUNREACH] {
+            assert!(is_lost(code), "error {code}");
+        }
+        for code in [libc::EPERM, libc::EMSGSIZE, libc::ECONNREFUSED, libc::ENODEV, libc::EBADF] {
+            assert!(!is_lost(code), "error {code}");
+        }
     }
 
     #[test]

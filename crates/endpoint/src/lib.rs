@@ -88,7 +88,7 @@ mod udp_socket;
 mod uring;
 pub mod xdp;
 
-pub use error_context::is_permanent;
+pub use error_context::{is_lost, is_permanent};
 pub use hairpin_host::Interface;
 pub use kernel::socket_option::ReceiveBuffer;
 pub use meta::{Meta, Received, Timestamp, Transmitted};

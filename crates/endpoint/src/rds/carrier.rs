@@ -24,8 +24,8 @@ pub(crate) trait Carrier: AsFd {
     /// The packet is lost if the network has no room for it.
     ///
     /// # Errors
-    /// [`is_full`] if this host has no room for the packet. Another error may concern an earlier
-    /// packet or the path; the packet was not sent.
+    /// One of `is_full` if this host has no room for the packet. Another error may concern an
+    /// earlier packet or the path; the packet was not sent.
     fn transmit(&mut self, transmit: &Transmit<'_>) -> io::Result<()>;
 
     /// Sends the packets that waited for more.
@@ -132,10 +132,4 @@ impl AsFd for AnyCarrier {
     fn as_fd(&self) -> BorrowedFd<'_> {
         dispatch!(self, it => it.as_fd())
     }
-}
-
-/// Returns `true` if this host has no room for a packet now.
-pub(crate) fn is_full(error: &io::Error) -> bool {
-    let is_out_of_memory = matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::ENOMEM));
-    error.kind() == io::ErrorKind::WouldBlock || is_out_of_memory
 }

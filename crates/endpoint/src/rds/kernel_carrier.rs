@@ -8,12 +8,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use hairpin_rds::Transmit;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use super::carrier::{Carrier, is_full};
+use super::carrier::Carrier;
 use super::carrier_counters::CarrierCounters;
 use super::connected_socket::{ConnectedSocket, ConnectionPolicy};
 use super::options::RdsOptions;
 use crate::Received;
-use crate::error_context::{is_idle, is_permanent};
+use crate::error_context::{is_full, is_idle, is_permanent};
 use crate::kernel::icmp_errors::IcmpErrors;
 use crate::kernel::recv_batch::RecvBatch;
 use crate::kernel::send_batch::SendBatch;

@@ -12,13 +12,13 @@ use hairpin_rds::{
 use hairpin_time::{Duration, Instant};
 use thiserror::Error;
 
-use super::carrier::{AnyCarrier, Carrier, is_full};
+use super::carrier::{AnyCarrier, Carrier};
 use super::carrier_counters::CarrierCounters;
 use super::ethernet_carrier::EthernetCarrier;
 use super::kernel_carrier::{KernelCarrier, udp_address};
 use super::options::{RdsOptions, RdsTransport};
 use super::xdp_carrier::XdpCarrier;
-use crate::error_context::{Context, is_permanent};
+use crate::error_context::{Context, is_full, is_permanent};
 use crate::{Blocker, Received, Source, SourceDeadline};
 
 /// The reason why a send failed. Nothing was queued, except after [`RdsError::Io`] from a carrier.

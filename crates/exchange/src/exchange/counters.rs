@@ -51,9 +51,9 @@ counters! {
     /// Loop packets skipped for a TCP feed connection that was behind. The next loop contains them
     /// again.
     feed_packets_left_out,
-    /// Errors: line A datagrams dropped because the send queue was full.
+    /// Errors: line A datagrams that this host had no room for, or no path.
     lost_datagrams_a,
-    /// Errors: line B datagrams dropped because the send queue was full.
+    /// Errors: line B datagrams that this host had no room for, or no path.
     lost_datagrams_b,
     /// Errors: gateway connections that ended with a network error.
     broken_connections,

@@ -13,9 +13,6 @@ use super::settings::{Addresses, FeedLine, Groups, Multicast};
 use super::tcp_line::TcpLine;
 use crate::{Feed, FeedFaults, MAX_PAYLOAD, Transmit};
 
-/// Linux's ENOBUFS, for which std has no `ErrorKind`: the queue of the interface is full.
-const NO_BUFFER_SPACE: i32 = 105;
-
 /// Bytes of the little-endian length prefix of each packet on TCP.
 const LENGTH_PREFIX: usize = 2;
 
@@ -229,7 +226,7 @@ fn send_to_lines<'a>(
     }
 }
 
-/// Sends a datagram, or counts it as lost if the send queue is full.
+/// Sends a datagram, or counts it as lost if this host has no room for it or no path.
 #[inline]
 fn send_datagram(
     sender: &mut impl hairpin_endpoint::Transmit,
@@ -237,16 +234,12 @@ fn send_datagram(
     lost: &mut u64,
 ) -> io::Result<()> {
     match sender.transmit(packet.len(), |buffer| buffer.copy_from_slice(packet)) {
-        Err(error) if is_full(&error) => {
+        Err(error) if hairpin_endpoint::is_lost(&error) => {
             *lost += 1;
             Ok(())
         }
         outcome => outcome,
     }
-}
-
-fn is_full(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(NO_BUFFER_SPACE)
 }
 
 #[cfg(test)]
@@ -304,11 +297,5 @@ mod tests {
         let mut frame = [0; 3];
         stream.read_exact(&mut frame).unwrap();
         assert_eq!(frame, [1, 0, 2]);
-    }
-
-    #[test]
-    fn full_queue_is_not_an_error() {
-        assert!(is_full(&io::Error::from_raw_os_error(NO_BUFFER_SPACE)));
-        assert!(!is_full(&io::ErrorKind::NetworkUnreachable.into()));
     }
 }

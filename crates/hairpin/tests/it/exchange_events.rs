@@ -147,3 +147,32 @@ fn wrong_event_exits_with_one_line_and_status_1() {
         assert!(stderr.starts_with(&expected) && stderr.lines().count() == 1, "{stderr}");
     }
 }
+
+#[test]
+fn live_feed_ends_when_no_definition_has_a_name_of_the_filter() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.xml");
+    let mut command = hairpin();
+    command.args(["exchange", "--instruments", "3", "--traders", "0"]);
+    let mut exchange = Process::start(command.arg("--config-out").arg(&config));
+    let until = Instant::now() + Duration::from_secs(60);
+    while !config.exists() {
+        assert!(exchange.runs() && Instant::now() < until, "no config.xml");
+        sleep(Duration::from_millis(5));
+    }
+    for (flag, name, error) in [
+        ("--security", "NOSUCH", "cannot find security NOSUCH: none of 3 definitions"),
+        ("--security", "HP004", "similar: HP001, HP002, HP003"),
+        ("--group", "NOPE", "cannot find security group NOPE"),
+        ("--asset", "NOPE", "cannot find asset NOPE"),
+    ] {
+        let mut command = hairpin();
+        command.args(["feed", "--interface", "lo", "--channel", "310", flag, name, "--config"]);
+        let output = command.arg(&config).output().unwrap();
+        assert_status(&output, 1);
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert!(printed.contains(error), "{flag} {name}: {printed}");
+    }
+    exchange.signal("INT");
+    assert_status(&exchange.output(), 130);
+}

@@ -25,8 +25,6 @@ use crate::harness::signals::Signals;
 const MAX_SLEEP: Duration = Duration::from_millis(50);
 /// The TTL: packets stay on the link.
 const TTL: u8 = 1;
-/// ENOBUFS of Linux, for which std has no error kind: the interface's queue is full.
-const NO_BUFFER_SPACE: i32 = 105;
 
 /// Plays the captures at `paths` once.
 ///
@@ -168,7 +166,7 @@ impl Publication {
                 self.counts.packets += 1;
                 self.counts.bytes += bytes.len() as u64;
             }
-            Err(error) if is_full(&error) => self.counts.lost += 1,
+            Err(error) if hairpin_endpoint::is_lost(&error) => self.counts.lost += 1,
             Err(error) => return Err(error).with_context(|| format!("{group}")),
         }
         Ok(())
@@ -178,8 +176,4 @@ impl Publication {
         let late = self.clock.instant().saturating_since(intended);
         self.counts.latest = self.counts.latest.max(late);
     }
-}
-
-fn is_full(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(NO_BUFFER_SPACE)
 }

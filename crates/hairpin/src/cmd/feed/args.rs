@@ -12,6 +12,7 @@ use hairpin_feed_handler::config::{ChannelConfig, Config, ConfigError};
 use hairpin_feed_handler::{
     Addresses, CaptureGroups, Feed, FeedLine, Filter, Multicast, OrderBooks, Text, Timestamping,
 };
+use hairpin_mapped::Secret;
 use hairpin_reactor::Wait;
 use hairpin_time::Duration;
 
@@ -282,9 +283,16 @@ impl FeedArgs {
             return Err(format!("channel {} has no replay server (feed-type H)", channel.id));
         };
         let user = env::var("HAIRPIN_REPLAY_USER").ok();
-        let password = env::var("HAIRPIN_REPLAY_PASSWORD").ok();
+        // Children and `/proc/PID/environ` must not have it.
+        let password = Secret::take_variable("HAIRPIN_REPLAY_PASSWORD")
+            .map_err(|error| format!("cannot use HAIRPIN_REPLAY_PASSWORD: {error}"))?;
         server.user = user.unwrap_or_else(|| server.user.clone());
-        server.password = password.unwrap_or_else(|| server.password.clone());
+        if let Some(password) = password {
+            server.password = password
+                .as_text()
+                .ok_or("cannot use HAIRPIN_REPLAY_PASSWORD: it is not UTF-8")?
+                .to_owned();
+        }
         Ok(())
     }
 

@@ -262,13 +262,9 @@ impl<L: PingTransport, P: Fn(u64)> Task for Round<'_, '_, L, P> {
 /// Returns `true` if the send buffer is full, or if a datagram has no path now, such as while a
 /// cable is out.
 pub(super) fn is_lost<L: PingTransport>(error: &io::Error) -> bool {
-    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable, WouldBlock};
-    /// std has no error kind for "No buffer space available".
-    const ENOBUFS: i32 = 105;
-    match error.kind() {
-        WouldBlock => true,
-        HostUnreachable | NetworkDown | NetworkUnreachable => !L::IS_STREAM,
-        _ => error.raw_os_error() == Some(ENOBUFS),
+    match L::IS_STREAM {
+        true => error.kind() == io::ErrorKind::WouldBlock,
+        false => hairpin_endpoint::is_lost(error),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The sender process of one round: the exchange's publisher on sockets.
 
-use std::io;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -144,7 +143,9 @@ impl<'a> Sender<'a> {
         let Some(line) = self.lines.get_mut(sent.feed as usize) else { return Ok(()) };
         let packet = &self.packet[..sent.length];
         match line.transmit(packet.len(), |buffer| buffer.copy_from_slice(packet)) {
-            Err(error) if is_full(&error) => self.unsent += u64::from(sent.event.is_some()),
+            Err(error) if hairpin_endpoint::is_lost(&error) => {
+                self.unsent += u64::from(sent.event.is_some())
+            }
             outcome => outcome?,
         }
         Ok(())
@@ -158,11 +159,4 @@ impl<'a> Sender<'a> {
         let lateness = Row::new(setting, &Recorder::with_capacity(0), &self.lateness);
         SenderOutcome { sent: self.sent, unsent: self.unsent, lateness, interrupted }
     }
-}
-
-/// Returns `true` if the send buffer is full.
-fn is_full(error: &io::Error) -> bool {
-    /// std has no error kind for "No buffer space available".
-    const ENOBUFS: i32 = 105;
-    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(ENOBUFS)
 }
