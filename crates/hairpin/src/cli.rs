@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 use hairpin_order_entry::redact_keys;
 
 use crate::cmd::{
-    bench, bench_compare, decode, exchange, feed, generate, order, ping, pong, rds_stress, report,
-    run, stat, t2t, trader,
+    bench, bench_compare, decode, exchange, feed, generate, lab, order, ping, pong, rds_stress,
+    report, run, stat, t2t, trader,
 };
 use crate::harness::child_protocol::ChildArgs;
 use crate::harness::{secret_key, usage};
@@ -50,6 +50,8 @@ enum Command {
     RdsStress(rds_stress::RdsStressArgs),
     /// Run an unmodified program with its UDP sockets over AF_XDP
     Run(run::RunCommandArgs),
+    /// Compare programs over kernel sockets and under `hairpin run`, between two hosts made for it
+    Lab(lab::LabArgs),
     /// Write a page with charts from results files
     Report(report::ReportArgs),
     BenchCompare(bench_compare::CompareArgs),
@@ -108,6 +110,7 @@ pub fn run() -> ExitCode {
         Command::Pong(arguments) => pong::run(&arguments),
         Command::RdsStress(arguments) => rds_stress::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Lab(arguments) => lab::run(&arguments),
         Command::PingSockperf(arguments) => ping::sockperf_check::run(&arguments),
         Command::PingPing(arguments) => ping::child::run(&arguments),
         Command::PingPong(arguments) => pong::child::run(&arguments),

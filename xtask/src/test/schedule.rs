@@ -34,6 +34,7 @@ const ALONE: &[Alone] = &[
             "bench_sockets::",
             "exchange_and_trader::",
             "keeper::",
+            "lab::",
             "ping::",
             "ping_raw::",
             "preload::",

@@ -6,6 +6,7 @@ pub(crate) mod decode;
 pub(crate) mod exchange;
 pub(crate) mod feed;
 pub(crate) mod generate;
+pub(crate) mod lab;
 pub(crate) mod order;
 pub(crate) mod ping;
 pub(crate) mod pong;

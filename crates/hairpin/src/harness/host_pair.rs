@@ -146,12 +146,22 @@ impl HostPair {
     /// # Errors
     /// AF_XDP without two hosts created by root.
     pub(crate) fn check(&self, args: &transport::TransportArgs) -> Result<()> {
+        match args.bypasses_kernel() {
+            true => self.check_bypass(&format!("--transport {}", args.transport.name())),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks that programs on the hosts can bypass the kernel. `what` needs it.
+    ///
+    /// # Errors
+    /// No two hosts created by root.
+    pub(crate) fn check_bypass(&self, what: &str) -> Result<()> {
         let has_hosts = host(&self.testbed, Role::Exchange).namespace().is_some();
         // XDP programs cannot be loaded in a user namespace, whatever the capabilities.
         let is_users = self.describe().ends_with("(in a user namespace)");
-        if args.bypasses_kernel() && (!has_hosts || is_users) {
-            let name = args.transport.name();
-            bail!("--transport {name} needs two hosts made by root; here: {}", self.describe());
+        if !has_hosts || is_users {
+            bail!("{what} needs two hosts made by root; here: {}", self.describe());
         }
         Ok(())
     }

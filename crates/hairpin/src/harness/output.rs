@@ -53,6 +53,12 @@ pub(crate) fn results(clock: &Clock, nic: &str) -> Results {
     Results { commit, ..Results::new(clock.now().utc, command_line(), host) }
 }
 
+/// Returns the width of the terminal, or that of a page without one.
+pub(crate) fn width() -> usize {
+    const PAGE: usize = 100;
+    terminal_size::terminal_size().map_or(PAGE, |(width, _)| width.0.into())
+}
+
 /// Prints to standard output. A reader that closes the pipe early is not an error.
 ///
 /// # Errors

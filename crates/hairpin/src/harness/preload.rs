@@ -24,6 +24,18 @@ pub(crate) fn accelerated(command: &Command, interface: &str, flags: &[&str]) ->
     Ok(run)
 }
 
+/// Returns `command` under `hairpin run`, which runs it over the kernel if it cannot accelerate it.
+///
+/// # Errors
+/// The file of this program cannot be found.
+pub(crate) fn accelerated_if_possible(command: &Command, interface: &str) -> Result<Command> {
+    let program = env::current_exe().context("cannot find this program's own file")?;
+    let mut run = Command::new(program);
+    run.args(["run", "--interface", interface, "--"]);
+    run.arg(command.get_program()).args(command.get_args());
+    Ok(run)
+}
+
 /// Ensures that this process runs under `hairpin run`: otherwise starts it again, in place. Call it
 /// before anything is opened or read.
 ///

@@ -25,6 +25,7 @@ mod feed;
 mod gateway_rules;
 mod instrument_groups;
 mod keeper;
+mod lab;
 mod order;
 mod order_audit_trail;
 mod order_journal;

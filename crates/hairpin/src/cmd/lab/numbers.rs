@@ -1,0 +1,220 @@
+//! The numbers that two runs of a client printed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The width of the columns beside the text.
+const NUMBERS: usize = 42;
+/// The least width of the text.
+const TEXT_MIN: usize = 18;
+
+/// A line of output: its text with `#` for each number, and the numbers.
+#[derive(Debug, PartialEq)]
+struct Line {
+    text: String,
+    numbers: Vec<f64>,
+}
+
+/// A kind of line: its place among those of the output with the same text, and the text.
+type Key = (String, usize);
+
+/// The outputs of a client over kernel sockets, and accelerated.
+#[derive(Debug, Default)]
+pub(super) struct Comparison {
+    seconds: [Vec<f64>; 2],
+    /// The numbers of each line, of all rounds, by side.
+    lines: [BTreeMap<Key, Vec<Vec<f64>>>; 2],
+    /// The order of the lines in the first output.
+    order: Vec<Key>,
+}
+
+impl Comparison {
+    /// Records a run: side 0 is over kernel sockets, side 1 accelerated.
+    pub(super) fn record(&mut self, side: usize, seconds: f64, output: &str) {
+        self.seconds[side].push(seconds);
+        let mut seen = BTreeMap::<String, usize>::new();
+        let is_first = self.order.is_empty();
+        for Line { text, numbers } in output.lines().map(parse) {
+            if numbers.is_empty() {
+                continue;
+            }
+            let place = seen.entry(text.clone()).or_default();
+            let key = (text, *place);
+            *place += 1;
+            if is_first {
+                self.order.push(key.clone());
+            }
+            self.lines[side].entry(key).or_default().push(numbers);
+        }
+    }
+
+    /// Returns the medians of the seconds and of all numbers that differ between the sides, in a
+    /// table of at most `width` columns.
+    pub(super) fn table(&self, rounds: u32, width: usize) -> String {
+        let room = width.saturating_sub(NUMBERS).max(TEXT_MIN);
+        let mut rows = Vec::new();
+        for key in &self.order {
+            let [Some(kernel), Some(ours)] =
+                [0, 1].map(|side: usize| self.lines[side].get(key).map(|it| medians(it)))
+            else {
+                continue;
+            };
+            let differs: Vec<bool> = kernel.iter().zip(&ours).map(|(a, b)| a != b).collect();
+            for (at, (&a, &b)) in kernel.iter().zip(&ours).enumerate() {
+                if differs[at] {
+                    rows.push((label(&key.0, at, &differs, &kernel), a, b));
+                }
+            }
+        }
+        let [kernel, ours] = [0, 1].map(|side: usize| median(self.seconds[side].clone()));
+        rows.push(("seconds until the client ended".to_owned(), kernel, ours));
+        let texts = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or_default();
+        let room = room.min(texts.max(TEXT_MIN));
+        let title = match rounds {
+            1 => "one round".to_owned(),
+            rounds => format!("{rounds} rounds, medians"),
+        };
+        let mut table =
+            format!("{title:room$}{:>17}{:>16}{:>9}\n", "kernel sockets", "hairpin run", "ratio");
+        for (text, kernel, ours) in rows {
+            let ratio = if kernel == 0.0 { String::new() } else { format!("{:.2}", ours / kernel) };
+            let text = shortened(&text, room);
+            let (kernel, ours) = (number(kernel), number(ours));
+            let _ = writeln!(table, "{text:room$}{kernel:>17}{ours:>16}{ratio:>9}");
+        }
+        table
+    }
+}
+
+/// Returns the text of a row: `…` is its number, `#` another one that differs.
+fn label(text: &str, at: usize, differs: &[bool], equal: &[f64]) -> String {
+    let mut label = String::new();
+    for (index, part) in text.split('#').enumerate() {
+        if let Some(before) = index.checked_sub(1) {
+            match differs.get(before) {
+                Some(true) if before == at => label.push('…'),
+                Some(false) => label.push_str(&number(equal[before])),
+                _ => label.push('#'),
+            }
+        }
+        label.push_str(part);
+    }
+    label.trim().to_owned()
+}
+
+/// Returns the end of a text that is too long: its start is usually the program's name.
+fn shortened(text: &str, room: usize) -> String {
+    let count = text.chars().count();
+    match count <= room {
+        true => text.to_owned(),
+        false => format!("~{}", text.chars().skip(count + 1 - room).collect::<String>()),
+    }
+}
+
+/// Formats a number with the digits that matter.
+fn number(value: f64) -> String {
+    match value {
+        whole if whole.fract() == 0.0 && whole.abs() < 1e15 => format!("{whole:.0}"),
+        large if large.abs() >= 1_000.0 => format!("{large:.0}"),
+        small => format!("{small:.3}"),
+    }
+}
+
+/// Returns the median of each number of a line. Rounds have the same count, because the text is the
+/// same.
+fn medians(rounds: &[Vec<f64>]) -> Vec<f64> {
+    let count = rounds.iter().map(Vec::len).min().unwrap_or_default();
+    (0..count).map(|at| median(rounds.iter().map(|round| round[at]).collect())).collect()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        count if count % 2 == 1 => values[middle],
+        _ => (values[middle - 1] + values[middle]) / 2.0,
+    }
+}
+
+/// Finds the numbers of a line as a terminal shows it: a carriage return begins it again. Digits
+/// after a letter belong to a word, such as `p50`.
+fn parse(line: &str) -> Line {
+    let line = line.trim_end_matches('\r');
+    let mut rest = line.rsplit_once('\r').map_or(line, |(_, last)| last);
+    let (mut text, mut numbers) = (String::new(), Vec::new());
+    while let Some(first) = rest.chars().next() {
+        let length = match first.is_ascii_digit() {
+            true => rest.find(|it: char| !it.is_ascii_digit() && it != '.').unwrap_or(rest.len()),
+            // A word with its digits.
+            false if first.is_alphabetic() => {
+                rest.find(|it: char| !it.is_alphanumeric()).unwrap_or(rest.len())
+            }
+            false => first.len_utf8(),
+        };
+        let (part, after) = rest.split_at(length);
+        let value = part.trim_end_matches('.');
+        match value.parse::<f64>() {
+            Ok(number) if first.is_ascii_digit() => {
+                text.push('#');
+                text.push_str(&part[value.len()..]);
+                numbers.push(number);
+            }
+            // A word, or an address with several points.
+            _ => text.push_str(part),
+        }
+        rest = after;
+    }
+    // What a program aligns would make two lines of one.
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Line { text, numbers }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn assert_parsed(line: &str, text: &str, numbers: &[f64]) {
+        assert_eq!(parse(line), Line { text: text.to_owned(), numbers: numbers.to_vec() });
+    }
+
+    #[test]
+    fn numbers_of_a_line_are_found() {
+        assert_parsed(
+            "GET: rps=12.0\rGET: 21141.65 requests per second, p50=1.25 msec\r",
+            "GET: # requests per second, p50=# msec",
+            &[21_141.65, 1.25],
+        );
+        assert_parsed("percentile 99.000 =   14.5.", "percentile # = #.", &[99.0, 14.5]);
+        assert_parsed("to 10.7.0.1 in utf8", "to 10.7.0.1 in utf8", &[]);
+        assert_parsed("5#", "##", &[5.0]);
+    }
+
+    #[test]
+    fn medians_of_differing_numbers_are_compared() {
+        let mut comparison = Comparison::default();
+        for (kernel, ours) in [("10", "20"), ("30", "60"), ("20", "50")] {
+            let text = |rate: &str| format!("start\n99.9 % took {rate} us of 7\nonly {rate}\n");
+            comparison.record(0, 2.0, &text(kernel));
+            comparison.record(1, 1.0, &text(ours));
+        }
+        comparison.record(0, 2.0, "another line 1");
+        let expected = "\
+3 rounds, medians                kernel sockets     hairpin run    ratio
+99.900 % took … us of 7                      20              50     2.50
+only …                                       20              50     2.50
+seconds until the client ended                2               1     0.50
+";
+        assert_eq!(comparison.table(3, 100), expected);
+        for width in [60, 80] {
+            let table = comparison.table(3, width);
+            assert!(table.lines().all(|line| line.chars().count() <= width), "{table}");
+        }
+        assert!(
+            comparison.table(3, 60).contains("\n~ the client ended "),
+            "{}",
+            comparison.table(3, 60)
+        );
+    }
+}
