@@ -1,5 +1,6 @@
 //! `Feed`, `Session` and `Trader`.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -249,11 +250,16 @@ impl Runner {
     }
 }
 
-/// A strategy that ignores everything, while a closed object logs off.
+/// A strategy that ignores everything but orders that are left, while a closed object logs off.
 struct Quiet;
 
 impl hairpin::Strategy for Quiet {
-    fn on_problem(&mut self, _: &hairpin::Problem<'_>, _: &mut hairpin::Context<'_>) {}
+    fn on_problem(&mut self, problem: &hairpin::Problem<'_>, _: &mut hairpin::Context<'_>) {
+        if let hairpin::Problem::OrdersLeft(left) = problem {
+            // A closed standard error changes nothing.
+            let _ = writeln!(std::io::stderr(), "hairpin: {left}");
+        }
+    }
 }
 
 /// A handler for Python's `signal` module: the first signal stops the run, the second is Ctrl-C.
@@ -361,6 +367,7 @@ fn set<T: From<hairpin::Trader>>(
         "definition_cache" => builder.definition_cache(value.extract::<PathBuf>()?),
         "recording" => builder.recording(value.extract::<PathBuf>()?),
         "orders_max" => builder.orders_max(value.extract()?),
+        "cancel_on_quit" => builder.cancel_on_quit(value.extract()?),
         _ => {
             let text = format!("there is no setting '{name}'");
             return Err(pyo3::exceptions::PyTypeError::new_err(text));

@@ -424,6 +424,9 @@ typedef struct hairpin_settings {
     size_t orders_max;
     // The interface that receives multicast over AF_XDP. NULL: kernel sockets.
     const char *xdp;
+    // 1: cancels all orders at the end of the run, before the sessions terminate. 0: as
+    // `cancel_on_quit` in order.toml, by default off. Orders that are left are a problem.
+    int32_t cancel_on_quit;
 } hairpin_settings;
 
 // A handle of market data, of order entry, or of both: a slot and a generation. The use of a

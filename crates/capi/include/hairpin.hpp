@@ -826,6 +826,11 @@ public:
         raw_.orders_max = orders;
         return *this;
     }
+    /// Cancels all orders at the end of the run, before the sessions terminate.
+    Builder& cancel_on_quit() {
+        raw_.cancel_on_quit = 1;
+        return *this;
+    }
     /// Receives multicast over AF_XDP on an interface.
     Builder& xdp(std::string interface) {
         xdp_ = std::move(interface);

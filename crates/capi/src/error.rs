@@ -123,7 +123,7 @@ impl From<&SendError> for hairpin_error {
             | SendError::NoSession(_)
             | SendError::AmbiguousSession => Self::SendNoSession,
             SendError::Terms => Self::SendTerms,
-            SendError::Session(_) => Self::SendSession,
+            SendError::Quitting | SendError::Session(_) => Self::SendSession,
             _ => Self::Other,
         }
     }

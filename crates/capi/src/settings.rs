@@ -77,6 +77,9 @@ pub struct hairpin_settings {
     pub orders_max: usize,
     /// The interface that receives multicast over AF_XDP. NULL: kernel sockets.
     pub xdp: *const c_char,
+    /// 1: cancels all orders at the end of the run, before the sessions terminate. 0: as
+    /// `cancel_on_quit` in order.toml, by default off. Orders that are left are a problem.
+    pub cancel_on_quit: i32,
 }
 
 impl Default for hairpin_settings {
@@ -105,6 +108,7 @@ impl Default for hairpin_settings {
             recording: null(),
             orders_max: 0,
             xdp: null(),
+            cancel_on_quit: 0,
         }
     }
 }
@@ -167,6 +171,9 @@ impl hairpin_settings {
         }
         if self.orders_max > 0 {
             builder = builder.orders_max(self.orders_max);
+        }
+        if self.cancel_on_quit != 0 {
+            builder = builder.cancel_on_quit(true);
         }
         let mut settings =
             Settings { natural_refresh: self.natural_refresh != 0, ..Settings::default() };

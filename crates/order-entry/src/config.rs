@@ -38,6 +38,8 @@ pub struct Config {
     pub journal: Option<JournalLocation>,
     /// `true` if the file asks for a journal in memory, with `in_memory = true`.
     pub in_memory: bool,
+    /// `true` if the program cancels all orders of the session at the end of its run.
+    pub cancel_on_quit: bool,
     /// The application's instrument names with their SecurityIDs (48). Sessions do not use them.
     pub instruments: BTreeMap<String, i32>,
 }

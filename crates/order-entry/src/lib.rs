@@ -173,8 +173,9 @@ pub use hairpin_sbe::{Decimal, EncodeError};
 pub use journal_record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, snapshot_from_record};
 pub use msgw_config::{MsgwConfigError, msgw_schema_version};
 pub use orders::{
-    Download, DownloadError, DownloadResult, Downloaded, InFlight, Intent, Order, OrderRequest,
-    OrderState, OrderTracking, Orders, OrdersCounters, RequestKind, TrackOrders,
+    CancelOnQuit, Download, DownloadError, DownloadResult, Downloaded, InFlight, Intent, Order,
+    OrderRequest, OrderState, OrderTracking, Orders, OrdersCounters, OrdersLeft, RequestKind,
+    TrackOrders,
 };
 pub use reconnecting_session::ReconnectingSession;
 pub use segment_sessions::{DuplicateSegment, Listeners, SegmentSessions};

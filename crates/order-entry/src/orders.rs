@@ -8,6 +8,7 @@ mod journal_replay;
 mod order;
 mod order_table;
 mod order_tracking;
+mod orders_left;
 mod request;
 
 use std::collections::VecDeque;
@@ -20,6 +21,7 @@ pub use counters::OrdersCounters;
 pub use download::{Download, DownloadError, DownloadResult, Downloaded};
 pub use order::{InFlight, Order, OrderState, RequestKind};
 pub use order_tracking::{OrderTracking, TrackOrders};
+pub use orders_left::{CancelOnQuit, OrdersLeft};
 pub use request::{Intent, OrderRequest};
 
 use order_table::OrderTable;
@@ -86,6 +88,13 @@ impl Orders {
     /// Returns the orders on the exchange's books, in no particular order.
     pub fn working(&self) -> impl Iterator<Item = &Order> {
         self.iter().filter(|order| order.is_working())
+    }
+
+    /// Returns the orders that are left if the run ends now.
+    #[must_use]
+    pub fn left(&self, cancel: CancelOnQuit) -> OrdersLeft {
+        let working = self.working().count();
+        OrdersLeft { working, unanswered: self.iter().count() - working, cancel }
     }
 
     /// Returns all orders, working and pending.

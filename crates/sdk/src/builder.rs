@@ -10,7 +10,9 @@ use hairpin_endpoint::xdp::{Stack, StackSettings};
 use hairpin_feed_handler::config::ConfigError;
 use hairpin_feed_handler::{self as feed, Addresses, DefinitionCache, FeedHandler, Filter};
 use hairpin_host::Clock;
-use hairpin_order_entry::{self as order_entry, Orders, ReconnectingSession, SecurityId, WhenFull};
+use hairpin_order_entry::{
+    self as order_entry, CancelOnQuit, Orders, ReconnectingSession, SecurityId, WhenFull,
+};
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::Now;
 
@@ -40,6 +42,7 @@ pub struct Builder<T> {
     caches: Option<PathBuf>,
     recording: Option<PathBuf>,
     orders_max: usize,
+    cancel_on_quit: Option<bool>,
     opens: PhantomData<T>,
 }
 
@@ -59,6 +62,7 @@ impl<T: From<Trader>> Builder<T> {
             caches: None,
             recording: None,
             orders_max: ORDERS_MAX,
+            cancel_on_quit: None,
             opens: PhantomData,
         }
     }
@@ -130,6 +134,16 @@ impl<T: From<Trader>> Builder<T> {
     /// default is 10,000. Orders beyond it are not tracked.
     pub const fn orders_max(mut self, orders: usize) -> Self {
         self.orders_max = orders;
+        self
+    }
+
+    /// Cancels all orders of the sessions at the end of the run, before they terminate; the default
+    /// is `cancel_on_quit` in order.toml, otherwise off. Orders of earlier runs are canceled too. A
+    /// run that ends with an error sends the cancel without waiting for the answer.
+    ///
+    /// Orders that are left are reported as [`Problem::OrdersLeft`](crate::Problem).
+    pub const fn cancel_on_quit(mut self, cancel: bool) -> Self {
+        self.cancel_on_quit = Some(cancel);
         self
     }
 
@@ -244,13 +258,21 @@ impl<T: From<Trader>> Builder<T> {
             content.last_run = content.last_run.max(read.last_run);
             content.fills.extend(read.fills);
             let orders = Orders::from_journal(&journal, self.orders_max);
+            let cancel_on_quit = self.cancel_on_quit.unwrap_or(config.cancel_on_quit);
             names.extend(
                 config.instruments.iter().map(|(name, id)| (name.clone(), SecurityId(*id))),
             );
             let session = order_entry::Session::new(config.session, journal);
             let session = session.map_err(|error| Error::Settings(error.to_string()))?;
             let session = ReconnectingSession::new(session, config.connector, config.zone);
-            sessions.push(SegmentSession { segment, session, orders, was_established: false });
+            sessions.push(SegmentSession {
+                segment,
+                session,
+                orders,
+                was_established: false,
+                cancel_on_quit,
+                cancel: CancelOnQuit::Off,
+            });
         }
         names.sort();
         names.dedup();

@@ -310,6 +310,11 @@ impl<'a> Context<'a> {
 
     #[inline]
     fn send_to<M: OrderRequest>(&mut self, index: usize, message: &M) -> Result<Sent, SendError> {
+        if self.state.is_canceling
+            && matches!(message.intent(), Intent::New(_) | Intent::Replace { .. })
+        {
+            return Err(SendError::Quitting);
+        }
         let first = self.before.len();
         let session = match &mut self.current {
             _ if index < first => &mut self.before[index],

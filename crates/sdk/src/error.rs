@@ -144,6 +144,10 @@ pub enum SendError {
     /// [`ReplaceOrder`](order_entry::ReplaceOrder).
     #[error("the order's terms need a complete replacement message")]
     Terms,
+    /// The run is ending, and all orders are being canceled
+    /// ([`Builder::cancel_on_quit`](crate::Builder::cancel_on_quit)).
+    #[error("the run is ending: all orders are being canceled")]
+    Quitting,
     /// The session has refused the message.
     #[error(transparent)]
     Session(#[from] order_entry::SendError),
@@ -197,6 +201,8 @@ pub enum Problem<'a> {
     NotApplied(order_entry::NotApplied),
     /// The exchange has rejected a message that is no request for a known order.
     MessageRejected(&'a Reason),
+    /// The run ends, and orders are left at the exchange.
+    OrdersLeft(order_entry::OrdersLeft),
 }
 
 /// The exchange's reason for a rejected logon.
@@ -234,6 +240,7 @@ impl fmt::Display for Problem<'_> {
                 "session: the exchange did not apply {} messages from {}",
                 it.count, it.from_seq_no
             ),
+            Self::OrdersLeft(left) => write!(f, "{left}"),
             Self::MessageRejected(reason) => write!(f, "session: message rejected: {reason}"),
         }
     }

@@ -277,7 +277,10 @@ impl fmt::Display for OrderEvent<'_> {
         if let Some(order_id) = self.order.order_id {
             write!(f, ", OrderID {order_id}")?;
         }
-        self.reason.map_or(Ok(()), |reason| write!(f, ", {reason}"))
+        if let Some(reason) = self.reason {
+            write!(f, ", {reason}")?;
+        }
+        f.write_str(redelivered(self.is_redelivered))
     }
 }
 
@@ -325,8 +328,13 @@ impl fmt::Display for Fill<'_> {
         let verb = if order.side == Side::Buy { "buys" } else { "sells" };
         let symbol = self.names.text(order.security_id);
         write!(f, "{what}{} {verb} {last_quantity} {symbol} @ {last_price}", order.cl_ord_id)?;
-        write!(f, ", {} open", order.open)
+        write!(f, ", {} open{}", order.open, redelivered(self.is_redelivered))
     }
+}
+
+/// Returns the end of an event's line.
+const fn redelivered(is_redelivered: bool) -> &'static str {
+    if is_redelivered { " (redelivered: an earlier run received it)" } else { "" }
 }
 
 /// The content of a business message that a strategy receives.

@@ -1,9 +1,12 @@
 //! The parts of a trader that callbacks change.
 
 use hairpin_mapped::{Direction, Journal};
-use hairpin_order_entry::{MESSAGE_RECORD, Message, Orders, ReconnectingSession, SecurityId};
+use hairpin_order_entry::{
+    CancelOnQuit, MESSAGE_RECORD, MassCancel, Message, Orders, OrdersLeft, ReconnectingSession,
+    SecurityId, State as SessionState,
+};
 use hairpin_sbe::MessageHeader;
-use hairpin_time::Instant;
+use hairpin_time::{Instant, Now};
 
 use crate::Error;
 use crate::cl_ord_ids::{ClOrdIds, run_of};
@@ -27,6 +30,10 @@ pub struct SegmentSession {
     pub(crate) orders: Orders,
     /// `true` once a logon has succeeded.
     pub(crate) was_established: bool,
+    /// `true` if all orders are canceled at the end of the run.
+    pub(crate) cancel_on_quit: bool,
+    /// The cancel at the end of the run.
+    pub(crate) cancel: CancelOnQuit,
 }
 
 impl SegmentSession {
@@ -51,6 +58,37 @@ impl SegmentSession {
     #[must_use]
     pub const fn orders(&self) -> &Orders {
         &self.orders
+    }
+
+    /// Cancels all orders if that is set, there are any, and it was not done before.
+    #[cold]
+    pub(crate) fn cancel_on_quit(&mut self, now: Now) {
+        if !self.cancel_on_quit || self.cancel == CancelOnQuit::Sent || !self.has_orders() {
+            return;
+        }
+        let mut sender = self.session.sender(now);
+        self.cancel = match self.orders.send(&mut sender, &MassCancel::all()) {
+            Ok(_) => CancelOnQuit::Sent,
+            Err(_) => CancelOnQuit::NotSent,
+        };
+    }
+
+    /// Returns `true` if the exchange may still report cancels of [`Self::cancel_on_quit`].
+    pub(crate) fn is_canceling(&self) -> bool {
+        let state = self.session.session().state();
+        self.cancel == CancelOnQuit::Sent && state == SessionState::Established && self.has_orders()
+    }
+
+    /// Returns the orders that are left if the run ends now; none if it has never logged on.
+    pub(crate) fn left(&self) -> OrdersLeft {
+        match self.was_established {
+            true => self.orders.left(self.cancel),
+            false => OrdersLeft::default(),
+        }
+    }
+
+    fn has_orders(&self) -> bool {
+        self.orders.iter().next().is_some()
     }
 }
 
@@ -84,6 +122,8 @@ pub(crate) struct State {
     pub(crate) timers: Vec<(Instant, u64)>,
     pub(crate) is_ready: bool,
     pub(crate) stop_requested: bool,
+    /// All orders are being canceled: no order is entered or replaced.
+    pub(crate) is_canceling: bool,
     /// An error of a callback that ends the run.
     pub(crate) failure: Option<Error>,
 }

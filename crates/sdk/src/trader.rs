@@ -1,10 +1,11 @@
 //! The loop: feeds, sessions, reactor and clock as siblings.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use hairpin_feed_handler::{ChannelState, FeedHandler, FilterName};
 use hairpin_host::Clock;
-use hairpin_order_entry::{NotAppliedAnswer, SecurityId, State as SessionState};
+use hairpin_order_entry::{NotAppliedAnswer, OrdersLeft, SecurityId, State as SessionState};
 use hairpin_reactor::{Reactor, Ready, Wait};
 use hairpin_time::{Duration, Instant, Now};
 
@@ -15,7 +16,7 @@ use crate::names::{Names, Others};
 use crate::state::{JournalContent, Positions, SegmentSession, State, TIMERS_MAX};
 use crate::{Builder, ChannelId, Context, Error, NotReady, Problem, Result, StopHandle, Strategy};
 
-/// The longest wait for the exchange to answer a Terminate.
+/// The longest wait for the exchange to answer a Terminate, and before it a cancel of all orders.
 const TERMINATE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest sleep of the loop, so that a stop request is read in time.
 const MAX_SLEEP: Duration = Duration::from_millis(100);
@@ -71,8 +72,12 @@ pub struct Trader {
     not_ready: Option<NotReady>,
     /// The names of the filter were compared with the definitions.
     filter_checked: bool,
+    /// The latest end of the cancel of all orders that has begun.
+    cancel_deadline: Option<Instant>,
     /// The latest end of a graceful termination that has begun.
     stop_deadline: Option<Instant>,
+    /// The orders that are left were reported.
+    left_reported: bool,
 }
 
 /// Market data for one strategy.
@@ -112,6 +117,7 @@ impl Trader {
             timers: Vec::with_capacity(TIMERS_MAX),
             is_ready: false,
             stop_requested: false,
+            is_canceling: false,
             failure: None,
         };
         let mut trader = Self {
@@ -120,7 +126,9 @@ impl Trader {
             stop: StopHandle::default(),
             not_ready: None,
             filter_checked: false,
+            cancel_deadline: None,
             stop_deadline: None,
+            left_reported: false,
         };
         trader.parts.sessions.iter_mut().for_each(|it| it.session.start(now));
         trader.not_ready = trader.find_not_ready();
@@ -128,7 +136,8 @@ impl Trader {
     }
 
     /// Runs until the strategy or a [`StopHandle`] stops it, or until an error. Terminates the
-    /// sessions gracefully.
+    /// sessions gracefully. Orders stay at the exchange, unless
+    /// [`Builder::cancel_on_quit`] is set; the strategy receives [`Problem::OrdersLeft`].
     ///
     /// # Errors
     /// [`Error`]: rejected credentials, used-up attempts to connect, failed system calls.
@@ -277,7 +286,7 @@ impl Trader {
         for number in 0..sessions.len() {
             let (before, rest) = sessions.split_at_mut(number);
             let Some((it, after)) = rest.split_first_mut() else { break };
-            let SegmentSession { segment, session, orders, was_established } = it;
+            let SegmentSession { segment, session, orders, was_established, .. } = it;
             let mut adapter = SessionAdapter {
                 strategy,
                 now,
@@ -364,12 +373,16 @@ impl Trader {
         });
     }
 
-    /// Terminates the sessions if that was requested. Returns `false` once all have ended.
+    /// Cancels all orders if that is set, and terminates the sessions, if a stop was requested.
+    /// Returns `false` once all have ended.
     fn stop_if_requested<S: Strategy>(&mut self, now: Now, strategy: &mut S) -> Result<bool> {
         if !self.state.stop_requested && !self.stop.is_stopped() {
             return Ok(true);
         }
         self.state.stop_requested = true;
+        if self.stop_deadline.is_none() && self.is_canceling(now) {
+            return Ok(true);
+        }
         let deadline = match self.stop_deadline {
             Some(deadline) => deadline,
             None => {
@@ -379,14 +392,42 @@ impl Trader {
                 *self.stop_deadline.insert(now.monotonic + TERMINATE_TIMEOUT)
             }
         };
-        if self.parts.sessions.iter().all(|it| it.session.is_idle()) {
-            return self.close_journals();
-        }
-        if now.monotonic < deadline {
+        let is_over = self.parts.sessions.iter().all(|it| it.session.is_idle());
+        if !is_over && now.monotonic < deadline {
             return Ok(true);
         }
-        self.abandon(now)?;
+        if !is_over {
+            self.abandon(now)?;
+        }
+        if let Some(left) = self.take_orders_left() {
+            self.call(now, |context| strategy.on_problem(&Problem::OrdersLeft(left), context));
+        }
         self.close_journals()
+    }
+
+    /// Cancels the orders of sessions that are set to do so. Returns `true` while the exchange may
+    /// still report cancels, and at most for [`TERMINATE_TIMEOUT`].
+    fn is_canceling(&mut self, now: Now) -> bool {
+        let deadline = match self.cancel_deadline {
+            Some(deadline) => deadline,
+            None => {
+                self.parts.sessions.iter_mut().for_each(|it| it.cancel_on_quit(now));
+                self.state.is_canceling = self.parts.sessions.iter().any(|it| it.cancel_on_quit);
+                *self.cancel_deadline.insert(now.monotonic + TERMINATE_TIMEOUT)
+            }
+        };
+        now.monotonic < deadline && self.parts.sessions.iter().any(SegmentSession::is_canceling)
+    }
+
+    /// Returns the orders that are left in all sessions, once, if there are any.
+    fn take_orders_left(&mut self) -> Option<OrdersLeft> {
+        let of_each = self.parts.sessions.iter().map(SegmentSession::left);
+        let left = of_each.filter(|left| !left.is_empty()).reduce(|sum, left| OrdersLeft {
+            working: sum.working + left.working,
+            unanswered: sum.unanswered + left.unanswered,
+            cancel: sum.cancel,
+        });
+        left.filter(|_| !std::mem::replace(&mut self.left_reported, true))
     }
 
     /// Syncs the journals to disk at the end of the run. Returns `false`: the run has ended.
@@ -422,6 +463,21 @@ impl Trader {
             }
         }
         Ok(())
+    }
+}
+
+/// A run that ends without a stop, because of an error or a drop, cannot wait for cancels and has
+/// no strategy to report to.
+impl Drop for Trader {
+    fn drop(&mut self) {
+        let now = self.parts.clock.now();
+        if !self.left_reported {
+            self.parts.sessions.iter_mut().for_each(|it| it.cancel_on_quit(now));
+        }
+        if let Some(left) = self.take_orders_left() {
+            // A closed standard error changes nothing.
+            let _ = writeln!(std::io::stderr(), "hairpin: {left}");
+        }
     }
 }
 

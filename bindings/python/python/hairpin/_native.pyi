@@ -85,6 +85,8 @@ class _Settings(TypedDict, total=False):
     """The folder for captures of all received datagrams."""
     orders_max: int
     """The largest number of tracked orders per session; the default is 10,000."""
+    cancel_on_quit: bool
+    """Cancel all orders at the end of the run; the default is that of order.toml, else `False`."""
 
 @final
 class Price:

@@ -77,7 +77,7 @@ fn arguments(text: &mut String) {
     assertions!(text, hairpin_settings { size, config, orders, channels, channel_count,
         interface_a, interface_b, core, wait, natural_refresh, security_ids, security_id_count,
         symbols, symbol_count, security_groups, security_group_count, assets, asset_count,
-        max_instruments, definition_cache, recording, orders_max, xdp });
+        max_instruments, definition_cache, recording, orders_max, xdp, cancel_on_quit });
     assertions!(text, hairpin_trader { id });
     assertions!(text, hairpin_callbacks { size, on_ready, on_not_ready, on_book, on_trade,
         on_instrument, on_status, on_statistic, on_order, on_fill, on_timer, on_problem,

@@ -112,6 +112,8 @@ struct ConductTable {
     logon_attempts: Option<u32>,
     not_applied: Option<NotAppliedName>,
     on_fault: Option<OnFaultName>,
+    #[serde(default)]
+    cancel_on_quit: bool,
 }
 
 #[derive(Deserialize, Default)]
@@ -394,6 +396,7 @@ impl Config {
             None => (zone("America/Chicago"), None),
         };
         let zone = zone.map_err(|message| source.error_in_table("schedule", &message))?;
+        let cancel_on_quit = file.conduct.cancel_on_quit;
         let keep_inbound = file.journal.as_ref().and_then(|it| it.keep_inbound).unwrap_or(true);
         let session = Settings {
             conduct: SessionPolicy { key_expires, ..file.conduct.read(source)? },
@@ -424,7 +427,7 @@ impl Config {
             schedule,
         };
         let instruments = file.instruments;
-        Ok(Self { session, connector, zone, journal, in_memory, instruments })
+        Ok(Self { session, connector, zone, journal, in_memory, cancel_on_quit, instruments })
     }
 }
 
