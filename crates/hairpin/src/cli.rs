@@ -28,7 +28,7 @@ enum Command {
     T2t(t2t::T2tArgs),
     /// Measure a published table on this machine: t2t, feed, order, rds or sockets
     Bench(bench::BenchArgs),
-    /// Run the exchange simulator for traders on this or other hosts, and measure it in rounds
+    /// Run an exchange simulator; with --rounds, --json, --traders and others, measure its traders
     Exchange(Box<exchange::ExchangeArgs>),
     /// Run a trader that answers each tick of an exchange with an order
     Trader(trader::TraderArgs),

@@ -21,6 +21,11 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
+    /// Returns `true` if a results file or a report is requested.
+    pub(crate) fn is_requested(&self) -> bool {
+        self.json.is_some() || self.report.is_some()
+    }
+
     /// Checks before a long run that its results can be written.
     ///
     /// # Errors

@@ -142,6 +142,16 @@ pub(crate) struct Load {
     pub(crate) outage_b: Option<LineOutage>,
 }
 
+impl Load {
+    /// The warm-up and samples of a round without an end, of which nothing is recorded.
+    pub(crate) const UNMEASURED: (u64, u64) = (u64::MAX, 0);
+
+    /// Returns `true` if ticks are recorded.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.samples > 0
+    }
+}
+
 /// The setup of the exchange.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ExchangeSetup {

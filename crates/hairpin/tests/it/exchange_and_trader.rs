@@ -3,7 +3,9 @@
 //! The tests assert no latency or throughput.
 
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -173,6 +175,86 @@ fn exchange_without_a_trader_can_be_interrupted() {
     let results = venue.results();
     assert_status(&venue.exchange.output(), 130);
     assert!(!results.exists(), "no round has taken place");
+}
+
+/// Starts a simulator in this folder, and waits for its last file.
+fn simulate(folder: &Path) -> Process {
+    // The file of an earlier start would not be waited for.
+    let _ = std::fs::remove_file(folder.join("config.xml"));
+    let mut command = hairpin();
+    command.args(["exchange", "--instruments", "5"]).current_dir(folder);
+    let mut exchange = Process::start(&mut command);
+    let until = Instant::now() + TIMEOUT;
+    while !folder.join("config.xml").exists() {
+        assert!(exchange.runs() && Instant::now() < until, "no config.xml within {TIMEOUT:?}");
+        sleep(Duration::from_millis(5));
+    }
+    exchange
+}
+
+#[test]
+fn simulator_ticks_and_trades_without_a_trader_or_a_table() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let script = "buy 1 market HP001\nexpect fill within 60s\nbuy 1 @ 900 HP001\nexpect new\n";
+    std::fs::write(folder.path().join("script"), script).unwrap();
+    for _ in 0..2 {
+        let exchange = simulate(folder.path());
+        let key = std::fs::metadata(folder.path().join("order.key")).unwrap();
+        assert_eq!(key.permissions().mode() & 0o777, 0o600);
+        let mut command = hairpin();
+        command.args(["feed", "--config", "config.xml", "--interface", "lo", "--books"]);
+        let stdout = std::fs::File::create(folder.path().join("books")).unwrap();
+        command.current_dir(folder.path()).stdout(stdout).stderr(Stdio::piped());
+        let feed = Process::of(command.spawn().unwrap());
+        let until = Instant::now() + TIMEOUT;
+        while !std::fs::read_to_string(folder.path().join("books")).unwrap().contains("HP001") {
+            assert!(Instant::now() < until, "no book within {TIMEOUT:?}");
+            sleep(Duration::from_millis(5));
+        }
+        feed.signal("INT");
+        assert_status(&feed.output(), 130);
+        let mut command = hairpin();
+        command.args(["order", "order.toml", "--script", "script"]).current_dir(folder.path());
+        let order = command.output().unwrap();
+        assert_done(&order);
+        let left = text(&order.stderr);
+        assert!(left.starts_with("hairpin: 1 order stays working at the exchange: "), "{left}");
+        exchange.signal("INT");
+        let output = exchange.output();
+        assert_status(&output, 130);
+        assert_eq!(text(&output.stdout), "", "no table");
+        let stderr = text(&output.stderr);
+        let lines: Vec<&str> = stderr.lines().skip(1).collect();
+        let expected = [
+            "config.xml: the feed addresses of the market data",
+            "order.toml: the settings of trader 1, with its key in order.key",
+            "prices: hairpin feed --config config.xml --interface lo --watch",
+            "orders: hairpin order order.toml",
+        ];
+        assert_eq!(lines, expected, "{stderr}");
+    }
+}
+
+#[test]
+fn file_of_the_user_is_not_replaced() {
+    let _turn = turn();
+    for (name, flag) in [("config.xml", "--config-out"), ("order.toml", "--order-out")] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, "mine").unwrap();
+        for args in [&["exchange"][..], &["exchange", flag, name]] {
+            let output = hairpin().args(args).current_dir(folder.path()).output().unwrap();
+            assert_status(&output, 1);
+            let expected = format!(
+                "hairpin: cannot replace {name}: `hairpin exchange` has not written it: use \
+                 another folder, or {flag} FILE\n"
+            );
+            assert_eq!(text(&output.stderr), expected);
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+    }
 }
 
 #[test]

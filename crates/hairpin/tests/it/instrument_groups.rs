@@ -48,7 +48,7 @@ fn instrument_groups_are_published_and_replayed_under_faults() {
         let mut command = hairpin();
         command.args(["exchange", "--group", group, "--instruments", "300"]);
         command.args(["--faults-a", "drop=5,delay=5:2", "--faults-b", "silence=1:100"]);
-        command.args(["--replay-port", &port.to_string()]);
+        command.args(["--replay-port", &port.to_string(), "--traders", "1"]);
         let mut exchange = Process::start(&mut command);
         let until = Instant::now() + Duration::from_secs(60);
         let is_conflated = ["brokertec", "ebs"].contains(&group);
@@ -96,9 +96,8 @@ fn packets_lost_on_both_lines_are_replayed() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config.xml");
-    let gateway = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let mut command = hairpin();
-    command.args(["exchange", "--group", "premium", "--replay-port", "0", "--gateway", &gateway]);
+    command.args(["exchange", "--group", "premium", "--replay-port", "0"]);
     command.args(["--interval-us", "2000", "--instruments", "20"]);
     command.args(["--faults-a", "drop=20", "--faults-b", "drop=20", "--config-out"]).arg(&config);
     let exchange = Process::start(&mut command);
@@ -111,10 +110,6 @@ fn packets_lost_on_both_lines_are_replayed() {
     for kind in ["I", "N", "S", "SMBO", "H"] {
         assert!(text.contains(&format!("feed-type=\"{kind}\"")), "{kind}: {text}");
     }
-    // Market data starts with the first trader.
-    let mut command = hairpin();
-    command.args(["trader", "--gateway", &gateway, "--config"]).arg(&config);
-    let trader = Process::start(&mut command);
     let args = ["--callbacks", "--replay", "--orders", "full"];
     let args = [&args[..], &["--security", "1001,HP002", "--format", "json"]].concat();
     let printed = folder.path().join("printed.txt");
@@ -130,7 +125,7 @@ fn packets_lost_on_both_lines_are_replayed() {
     }
     feed.signal("INT");
     assert_status(&feed.output(), 130);
-    drop((trader, exchange));
+    drop(exchange);
     let out = std::fs::read_to_string(&printed).unwrap();
     let lines: Vec<serde_json::Value> =
         out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -61,7 +61,12 @@ fn watch(mut from: impl Read + Send + 'static) -> Arc<Mutex<String>> {
 
 impl Terminal {
     fn new(folder: &Path, venue: &Venue) -> Self {
+        Self::with_args(folder, venue, &[])
+    }
+
+    fn with_args(folder: &Path, venue: &Venue, args: &[&str]) -> Self {
         let (mut command, pty) = command(folder, venue);
+        command.args(args);
         let slave = || pty.slave.try_clone().unwrap();
         command.stdout(slave()).stderr(slave());
         let process = Process::of(command.spawn().unwrap());
@@ -157,7 +162,7 @@ fn events_are_printed_above_the_edited_line() {
     terminal.wait_for_text(" order ");
     terminal.wait_for_text(" ClOrdID=first ");
     terminal.enter("hold 5");
-    terminal.wait_for_text("hairpin: line 4, column 1: expected buy, sell");
+    terminal.wait_for_text("hairpin: expected buy, sell");
     // Recalls the line before the last.
     terminal.enter(&format!("{UP}{UP}"));
     terminal.wait_for_text(" order ");
@@ -190,7 +195,7 @@ fn history_contains_only_valid_commands() {
     terminal.wait_for_text(" established");
     terminal.enter("status");
     terminal.enter(KEY);
-    terminal.wait_for_text("hairpin: line 2");
+    terminal.wait_for_text("hairpin: expected buy, sell");
     terminal.type_keys("quit\r");
     terminal.wait_for_text(" disconnected");
     assert_status(&terminal.output(), 0);
@@ -219,6 +224,50 @@ fn interrupt_and_end_of_input_log_off() {
 }
 
 #[test]
+fn prompt_has_help_orders_and_positions() {
+    let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
+    let mut terminal = Terminal::new(folder.path(), &venue);
+    terminal.wait_for_text(" established");
+    for help in ["help", "?"] {
+        terminal.enter(help);
+        terminal.wait_for_text("positions                     print the net fills");
+    }
+    terminal.enter("buy 2 market HP001 id filled");
+    terminal.enter("expect fill within 60s");
+    terminal.enter("buy 1 @ 1 HP001 id works");
+    terminal.enter("expect new within 60s");
+    terminal.enter("orders");
+    terminal.wait_for_text(" order ");
+    terminal.wait_for_text(" ClOrdID=works ");
+    terminal.enter("positions");
+    terminal.wait_for_text(" - HP001 Text=\"net 2: bought 2, sold 0\"");
+    terminal.type_keys("quit\r");
+    terminal.wait_for_text(" disconnected");
+    terminal.wait_for_text("hairpin: 1 order stays working at the exchange: CME's Cancel on");
+    terminal.wait_for_text("or use --cancel-on-quit");
+    assert_status(&terminal.output(), 0);
+}
+
+#[test]
+fn cancel_on_quit_cancels_before_the_log_off() {
+    for (key, status) in [("quit\r", 0), ("\x03", 130)] {
+        let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
+        let mut terminal = Terminal::with_args(folder.path(), &venue, &["--cancel-on-quit"]);
+        terminal.wait_for_text(" established");
+        terminal.enter("buy 1 @ 1 HP001 id first");
+        terminal.enter("expect new within 60s");
+        terminal.type_keys(key);
+        terminal.wait_for_text(" OrderMassActionReport562 ");
+        terminal.wait_for_text(" terminating");
+        terminal.wait_for_text(" disconnected");
+        let screen = Arc::clone(&terminal.screen);
+        assert_status(&terminal.output(), status);
+        let screen = screen.lock().unwrap();
+        assert!(!screen.contains("at the exchange"), "{screen}");
+    }
+}
+
+#[test]
 fn prompt_without_editing_is_printed_once_per_line() {
     let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
     let mut terminal = Terminal::printing_elsewhere(folder.path(), &venue);
@@ -233,7 +282,7 @@ fn prompt_without_editing_is_printed_once_per_line() {
     assert_status(&output, 0);
     assert!(String::from_utf8(output.stdout).unwrap().contains("next sequence numbers: ours 1"));
     let screen = screen.lock().unwrap().replace('\n', "");
-    let (before, after) = screen.split_once("hairpin: line 4, column 1: expected buy").unwrap();
+    let (before, after) = screen.split_once("hairpin: expected buy").unwrap();
     assert_eq!(before, "> > > > ");
-    assert!(after.ends_with("`hold`> "), "{after}");
+    assert!(after.ends_with("found `hold`; `help` prints the commands> "), "{after}");
 }

@@ -1,17 +1,10 @@
 //! The arguments of `hairpin exchange`.
 
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::net::SocketAddrV4;
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use hairpin_endpoint::capture::Speed;
-use hairpin_feed_handler::config::{ChannelConfig, Config};
-use hairpin_feed_handler::{Addresses, Group, Lines, ReplayServer};
-use hairpin_mapped::Secret;
-use hairpin_measure::write_text;
 use hairpin_reactor::Wait;
 
 use super::market_args;
@@ -19,7 +12,7 @@ use crate::harness::args::{
     FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_line_outage, parse_wait,
 };
 use crate::harness::multicast_groups::MulticastGroups;
-use crate::harness::t2t_setup::{Account, FIRM, LineOutage, Load, MarketData, TRADERS_MAX};
+use crate::harness::t2t_setup::{LineOutage, Load, TRADERS_MAX};
 use crate::harness::usage::usage_error;
 use crate::harness::{cores, output, secret_key, transport};
 
@@ -27,12 +20,14 @@ use crate::harness::{cores, output, secret_key, transport};
 const INTERVAL_US: u64 = 1_000;
 
 /// `hairpin exchange`: runs a matching engine, a market data publisher and an order entry gateway
-/// in one spinning thread, for `hairpin trader` on this host or others.
+/// in one spinning thread, for programs on this host or others.
 ///
-/// It waits until enough traders have logged on, then publishes a tick at each interval, whether or
-/// not earlier ones are answered, and measures each trader's orders. After every --samples ticks it
-/// prints the results and rewrites the results file; then it continues. Traders may log on and off
-/// at any time. Ctrl-C ends it and logs the traders off.
+/// It publishes a tick at each interval until Ctrl-C, and writes config.xml and order.toml, which
+/// `hairpin feed`, `hairpin order` and programs read. With --rounds, --samples, --json, --report,
+/// --wait or --traders it measures instead: it waits until enough traders have logged on, then
+/// measures how each one answers the ticks. After every --samples ticks it prints the results and
+/// rewrites the results file; then it continues. Traders may log on and off at any time. Ctrl-C
+/// ends it and logs the traders off.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct ExchangeArgs {
     /// Interface from which market data leaves and on which the gateway listens
@@ -59,13 +54,15 @@ pub(crate) struct ExchangeArgs {
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) gateway: Option<SocketAddrV4>,
 
-    /// Write the addresses of market data to FILE, in the form of CME's config.xml
+    /// Write the addresses of market data to FILE, in the form of CME's config.xml [default:
+    /// config.xml, without --order-out and unless it measures]
     #[arg(long, value_name = "FILE")]
-    config_out: Option<PathBuf>,
+    pub(super) config_out: Option<PathBuf>,
 
-    /// Write the settings of trader 1 to FILE, in the form of order.toml
+    /// Write the settings of trader 1 to FILE, in the form of order.toml [default: order.toml,
+    /// without --config-out and unless it measures]
     #[arg(long, value_name = "FILE")]
-    order_out: Option<PathBuf>,
+    pub(super) order_out: Option<PathBuf>,
 
     /// Publish the market data of a capture to its groups instead, `-` for standard input; several
     /// are read in the order of their packets' times
@@ -87,20 +84,20 @@ pub(crate) struct ExchangeArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
 
-    /// Number of traders that must log on before the first tick, 0 for none
-    #[arg(long, value_name = "N", default_value_t = 1,
+    /// Number of traders that must log on before the first tick, 0 for none [default: 1 if it
+    /// measures]
+    #[arg(long, value_name = "N",
           value_parser = clap::value_parser!(u32).range(0..=i64::from(TRADERS_MAX)))]
-    traders: u32,
+    traders: Option<u32>,
 
     /// Microseconds between ticks, 0 for no pause
     #[arg(long, value_name = "N", default_value_t = INTERVAL_US,
           value_parser = clap::value_parser!(u64).range(0..=INTERVAL_US_MAX))]
     interval_us: u64,
 
-    /// Ticks recorded per round
-    #[arg(long, value_name = "N", default_value_t = SAMPLES,
-          value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
-    samples: u64,
+    /// Ticks recorded per round [default: 2000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SAMPLES_MAX))]
+    samples: Option<u64>,
 
     /// Rounds to run [default: until Ctrl-C]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -152,9 +149,23 @@ impl ExchangeArgs {
         Ok(())
     }
 
+    /// Returns `true` if the exchange measures traders, `false` if it only simulates.
+    pub(crate) fn measures(&self) -> bool {
+        self.rounds.is_some()
+            || self.samples.is_some()
+            || self.wait.is_some()
+            || self.traders.is_some_and(|traders| traders > 0)
+            || self.output.is_requested()
+    }
+
+    /// Returns `true` if the exchange publishes a capture instead of its own market.
+    pub(super) fn publishes(&self) -> bool {
+        !self.publish.is_empty()
+    }
+
     /// Returns the number of traders that a round needs to begin.
     pub(crate) fn quorum(&self) -> usize {
-        self.traders as usize
+        self.traders.unwrap_or(self.measures().into()) as usize
     }
 
     /// Returns the number of the channel, as config.xml has it.
@@ -169,156 +180,20 @@ impl ExchangeArgs {
 
     /// Returns the spacing and number of ticks.
     pub(crate) fn load(&self) -> Load {
+        let (warm_up, samples) = match self.measures() {
+            true => (WARM_UP, self.samples.unwrap_or(SAMPLES)),
+            false => Load::UNMEASURED,
+        };
         Load {
             interval_us: self.interval_us,
-            warm_up: WARM_UP,
-            samples: self.samples,
+            warm_up,
+            samples,
             seed: self.seed,
             matching: true,
             outage_a: self.outage_a,
             outage_b: self.outage_b,
         }
     }
-
-    /// Returns `true` if a configuration file must be written.
-    pub(crate) fn wants_config(&self) -> bool {
-        self.config_out.is_some()
-    }
-
-    /// Writes the configuration file, if any. The file is complete or absent. `replay` is where
-    /// packets are replayed, if they are.
-    ///
-    /// # Errors
-    /// Those of the file system, with the path.
-    pub(crate) fn write_config(
-        &self,
-        data: &MarketData,
-        replay: Option<SocketAddrV4>,
-        interface: Ipv4Addr,
-    ) -> Result<()> {
-        let mut addresses = data.addresses(interface, &[interface]);
-        if let (MarketData::Multicast(groups), Addresses::Multicast(feeds)) = (data, &mut addresses)
-        {
-            let group = |address| Group::new(address, &[interface]);
-            if let Some(hairpin_exchange::Groups { a, b }) =
-                self.market.order_snapshots(groups.snapshot)
-            {
-                feeds.snapshot_orders = Lines { a: Some(group(a)), b: b.map(group) };
-            }
-            let channel = self.channel();
-            feeds.replay = replay.map(|address| ReplayServer::new(&channel, &[address]));
-        }
-        self.write_addresses(&addresses)
-    }
-
-    /// Writes the settings of trader 1, if requested: order.toml, and next to it the published test
-    /// key if the exchange uses that one. The journal's folder is next to the file, too.
-    ///
-    /// # Errors
-    /// Those of the file system, with the path.
-    pub(crate) fn write_order_settings(&self, gateway: SocketAddrV4) -> Result<()> {
-        let Some(path) = &self.order_out else { return Ok(()) };
-        let key = secret_key::read(&self.key)?;
-        let secret = match &self.key.secret_key_file {
-            Some(file) => {
-                let insecure =
-                    if self.key.insecure_key_file { "\ninsecure_key_file = true" } else { "" };
-                format!("secret_file = {}{insecure}", quoted(&file.canonicalize()?))
-            }
-            None if key.is_test_key => {
-                let file = path.with_extension("key");
-                write_test_key(&file, key.base64url())?;
-                format!("secret_file = {}", quoted(Path::new(file.file_name().unwrap_or_default())))
-            }
-            None => format!("secret_env = \"{}\"", secret_key::VARIABLE),
-        };
-        let Account { access_key_id, session } = Account::new(1);
-        let instruments = self.market.floor(0).instruments;
-        let instruments: String = instruments
-            .iter()
-            .map(|it| format!("{} = {}\n", toml_key(&it.symbol), it.security_id))
-            .collect();
-        let text = format!(
-            "# Trader 1 of `hairpin exchange`.\n\
-             [gateway]\nprimary = [\"{gateway}\"]\n\n\
-             [logon]\naccess_key_id = \"{access_key_id}\"\n{secret}\nsession = \"{session}\"\n\
-             firm = \"{FIRM}\"\nsystem_name = \"Hairpin\"\nsystem_version = \"{}\"\n\
-             system_vendor = \"Hairpin\"\n\n\
-             [operator]\nsender_id = \"TRADER\"\nlocation = \"US,IL\"\n\n\
-             [journal]\nfolder = \"journal\"\n\n\
-             [instruments]\n{instruments}",
-            env!("CARGO_PKG_VERSION"),
-        );
-        write_file(path, &text)
-    }
-
-    /// Writes the configuration file for the groups found in a capture.
-    ///
-    /// # Errors
-    /// Those of the file system, with the path.
-    pub(crate) fn write_detected(
-        &self,
-        groups: &hairpin_feed_handler::CaptureGroups,
-        interface: Ipv4Addr,
-    ) -> Result<()> {
-        self.write_addresses(&Addresses::Multicast(groups.multicast(interface)))
-    }
-
-    fn write_addresses(&self, addresses: &Addresses) -> Result<()> {
-        let Some(path) = &self.config_out else { return Ok(()) };
-        let id = self.channel();
-        let mut channel = ChannelConfig::from_addresses(&id, "Hairpin's benchmark", addresses);
-        // The routes of most hosts lead multicast to another interface than lo.
-        if let Addresses::Multicast(feeds) = addresses
-            && feeds.interface.is_loopback()
-        {
-            let multicast = channel.connections.iter_mut().filter(|it| it.group.is_some());
-            multicast.for_each(|it| it.interface = Some(feeds.interface));
-        }
-        let config = Config {
-            environment: "Hairpin".to_owned(),
-            channels: vec![channel],
-            ..Config::default()
-        };
-        write_file(path, &config.to_string())
-    }
-}
-
-fn write_file(path: &Path, text: &str) -> Result<()> {
-    write_text(path, text).with_context(|| format!("{} cannot be written", path.display()))
-}
-
-/// Writes the published test key to a file that only the user can access, as the key files of
-/// sessions must be. Does not replace another file.
-fn write_test_key(path: &Path, key: &str) -> Result<()> {
-    let failed = || format!("{} cannot be written", path.display());
-    let mut options = OpenOptions::new();
-    match options.write(true).create_new(true).mode(0o600).open(path) {
-        Ok(mut file) => writeln!(file, "{key}").with_context(failed),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let found = Secret::read_file(path, true).with_context(failed)?;
-            if found.as_text().map(str::trim) != Some(key) {
-                bail!("{}: the file exists with another key", failed());
-            }
-            let permissions = Permissions::from_mode(0o600);
-            fs::set_permissions(path, permissions).with_context(failed)
-        }
-        Err(error) => Err(error).with_context(failed),
-    }
-}
-
-/// Returns a symbol as a TOML key, quoted if it has blanks.
-fn toml_key(symbol: &str) -> String {
-    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    match !symbol.is_empty() && symbol.bytes().all(is_bare) {
-        true => symbol.to_owned(),
-        false => toml::Value::String(symbol.to_owned()).to_string(),
-    }
-}
-
-/// Returns a path as a TOML string.
-fn quoted(path: &Path) -> toml::Value {
-    toml::Value::String(path.display().to_string())
 }
 
 fn parse_groups(text: &str) -> Result<MulticastGroups, String> {

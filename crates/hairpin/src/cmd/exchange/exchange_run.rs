@@ -1,5 +1,5 @@
-//! The one spinning thread of a measured exchange: generator, matching engine, publisher and
-//! gateway, in rounds of ticks on an open-loop schedule.
+//! The one spinning thread of an exchange: generator, matching engine, publisher and
+//! gateway, in rounds of ticks on an open-loop schedule; a simulator has one round without an end.
 
 use std::io::{self, Write};
 
@@ -42,7 +42,7 @@ enum Phase {
     Over,
 }
 
-/// A measured exchange.
+/// A running exchange.
 pub(super) struct ExchangeRun {
     pub(super) exchange: Exchange,
     pub(super) measurement: Measurement,
@@ -254,7 +254,9 @@ impl<P: Fn(u64)> Task for Round<'_, P> {
     /// Ends the round with the ticks that were sent.
     fn stop(&mut self, now: Instant) -> Result<()> {
         self.run.interrupted = true;
-        if matches!(self.run.phase, Phase::Joining { .. } | Phase::Ticking(_)) {
+        if !self.run.load.is_measured() {
+            self.run.phase = Phase::Idle;
+        } else if matches!(self.run.phase, Phase::Joining { .. } | Phase::Ticking(_)) {
             self.run.phase = Phase::Draining { until: now + DRAIN_TIMEOUT };
         }
         Ok(())

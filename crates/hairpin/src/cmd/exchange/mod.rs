@@ -1,11 +1,12 @@
-//! `hairpin exchange`: an exchange simulator for traders on this or other hosts, measured in
-//! rounds.
+//! `hairpin exchange`: an exchange simulator for programs on this or other hosts, which can measure
+//! traders in rounds.
 
 mod args;
 pub(crate) mod child;
 mod counters;
 mod events;
 mod exchange_run;
+mod files;
 mod market_args;
 mod measurement;
 mod open_exchange;
@@ -27,6 +28,7 @@ use hairpin_xdp::ReceiveStamps;
 pub(crate) use args::ExchangeArgs;
 use events::Events;
 use exchange_run::ExchangeRun;
+use files::Files;
 use measurement::Measurement;
 use open_exchange::OpenExchange;
 use round_report::RoundReport;
@@ -42,18 +44,19 @@ use crate::harness::{output, secret_key};
 /// The most recent rows that the results file keeps: those of a day at the default length.
 const ROWS_MAX: usize = 4_096;
 
-/// Waits for traders, runs rounds of ticks, and prints and saves the results of each, until the
-/// requested rounds are done or a signal arrives.
+/// Publishes ticks until a signal arrives. A measurement waits for traders, runs rounds of ticks,
+/// and prints and saves the results of each, until the requested rounds are done.
 ///
 /// # Errors
 /// Causes that prevent listening: no such interface, a busy port, an invalid key, a file that
 /// cannot be written.
 pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     arguments.check()?;
-    if !arguments.publish.is_empty() {
+    if arguments.publishes() {
         return publish_capture::run(arguments, &arguments.publish);
     }
     arguments.output.check()?;
+    let files = Files::new(arguments)?;
     let clock = Clock::new();
     let setup = setup(arguments)?;
     let instruments = arguments.market.floor(0).instruments;
@@ -62,7 +65,10 @@ pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     let is_test_key = secret_key::read(&arguments.key)?.is_test_key;
     let signals = Signals::take()?;
     let core: Vec<usize> = setup.core.into_iter().collect();
-    let checks = HostChecks::start(&clock, &core)?;
+    let checks = match arguments.measures() {
+        true => Some(HostChecks::start(&clock, &core)?),
+        false => None,
+    };
     let datapath = OpenTransport::open(
         &setup.transport.for_tcp(),
         &arguments.interface,
@@ -74,9 +80,9 @@ pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     if let Some(path) = &arguments.record {
         open.exchange.record(&RecorderSettings::new(path), &arguments.channel())?;
     }
-    arguments.write_order_settings(open.gateway)?;
-    arguments.write_config(&open.market_data, open.replay, setup.interface)?;
+    files.write(&open, setup.interface)?;
     announce(arguments, &setup, &open, is_test_key);
+    files.announce();
 
     let mut results = output::results(&clock, &arguments.interface);
     let measurement = Measurement::new(clock, &setup.load, TRADERS_MAX);
@@ -85,7 +91,10 @@ pub(crate) fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     let mut run = ExchangeRun::new(parts, measurement, setup.load, arguments.quorum(), None);
     run.publish(&title);
     run.events = events.unwrap_or_default();
-    let status = rounds(arguments, &setup, &mut run, (&mut results, &checks), &signals);
+    let status = match checks {
+        Some(checks) => rounds(arguments, &setup, &mut run, (&mut results, &checks), &signals),
+        None => run.round(|| signals.stop_requested(), |_| ()).map(|()| ExitCode::SUCCESS),
+    };
     run.finish()?;
     let recorded = run.exchange.recorder().take().map(Recorder::finish).transpose();
     let status = match report(recorded) {

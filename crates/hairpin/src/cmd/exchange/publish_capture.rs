@@ -16,6 +16,7 @@ use hairpin_time::{Duration, Instant};
 use hairpin_xdp::ReceiveStamps;
 
 use super::ExchangeArgs;
+use super::files::Files;
 use crate::cmd::decode::capture;
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::output;
@@ -36,9 +37,10 @@ const TTL: u8 = 1;
 pub(super) fn run(arguments: &ExchangeArgs, paths: &[PathBuf]) -> Result<ExitCode> {
     let interface = interface_address(&arguments.interface)?;
     let named = || capture::name_of(paths);
-    if arguments.wants_config() {
+    let files = Files::new(arguments)?;
+    if files.has_config() {
         let groups = CaptureGroups::detect(capture::open_all(paths)?);
-        arguments.write_detected(&groups.with_context(named)?, interface)?;
+        files.write_detected(&groups.with_context(named)?, interface)?;
     }
     let input = capture::open_all(paths).with_context(named)?;
     let reader = CaptureReader::new(input).map_err(|error| anyhow!(error)).with_context(named)?;

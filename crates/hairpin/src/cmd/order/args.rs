@@ -43,6 +43,11 @@ pub(crate) struct OrderArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) journal: Option<PathBuf>,
 
+    /// Cancel all orders of the session before it logs off [default: `cancel_on_quit` of the
+    /// settings file, else orders stay at the exchange]
+    #[arg(long, conflicts_with_all = ["show", "audit_trail"])]
+    pub(super) cancel_on_quit: bool,
+
     /// Accept a key file that other users can access
     #[arg(long, conflicts_with_all = ["show", "audit_trail"])]
     pub(super) insecure_key_file: bool,

@@ -22,7 +22,7 @@ use hairpin_time::Utc;
 use super::args::Format;
 use super::audit_record::AuditRecord;
 use super::columns::{ColumnValue, Columns};
-use super::orders::{Order, OrderStatus, Orders};
+use super::orders::{Order, OrderStatus, Orders, Positions};
 use super::script::ExpectedEvent;
 
 /// The most events kept for `expect`; the oldest of more are dropped.
@@ -33,6 +33,7 @@ pub(super) struct OrderConsole<O: Write> {
     pub(super) format: Format,
     out: O,
     pub(super) orders: Orders,
+    pub(super) positions: Positions,
     events: VecDeque<ExpectedEvent>,
     /// The outcome of unapplied messages that has yet to be passed to the session.
     answer: Option<NotAppliedAnswer>,
@@ -42,6 +43,10 @@ pub(super) struct OrderConsole<O: Write> {
     pub(super) is_over: bool,
     /// Why the session ended, unless by request.
     pub(super) reason: Option<String>,
+    /// The error of the connection that ends in this turn; the cause of its failure may follow.
+    error: Option<String>,
+    /// `true` if the reason is printed when the command ends, so that its events are not.
+    pub(super) prints_reason_at_end: bool,
     /// Why nothing can be printed anymore.
     pub(super) broken: Option<io::Error>,
 }
@@ -52,12 +57,15 @@ impl<O: Write> OrderConsole<O> {
             format,
             out,
             orders: Orders::default(),
+            positions: Positions::default(),
             events: VecDeque::new(),
             answer: None,
             turn: (Utc::from_nanos(0), 0),
             was_established: false,
             is_over: false,
             reason: None,
+            error: None,
+            prints_reason_at_end: false,
             broken: None,
         }
     }
@@ -112,13 +120,29 @@ impl<O: Write> OrderConsole<O> {
         self.print(&AuditRecord::event(now, "order", uuid, None, columns));
     }
 
-    /// Prints why a connection has failed; the failure itself was printed before.
-    pub(super) fn failed(&mut self, now: Utc, uuid: u64, failure: String) {
-        self.reason = Some(match self.reason.take() {
-            Some(reason) => format!("{reason}: {failure}"),
-            None => failure.clone(),
-        });
-        self.print_event(now, uuid, "failure", Some(failure));
+    /// Ends a turn: prints the error of a connection, or why the connection has failed.
+    pub(super) fn end_turn(&mut self, now: Utc, uuid: u64, failure: Option<String>) {
+        let (what, text) = match (failure, self.error.take()) {
+            (Some(failure), _) => ("failure", failure),
+            (None, Some(error)) => ("error", error),
+            (None, None) => return,
+        };
+        self.print_reason(now, uuid, what, text);
+    }
+
+    /// Prints why the session ends: now, or when the command ends.
+    fn print_reason(&mut self, now: Utc, uuid: u64, what: &str, text: String) {
+        if !self.prints_reason_at_end {
+            self.print_event(now, uuid, what, Some(text.clone()));
+        }
+        self.reason.get_or_insert(text);
+    }
+
+    /// Prints a position.
+    pub(super) fn position(&mut self, now: Utc, uuid: u64, symbol: &str, text: String) {
+        let mut columns = Columns::named(symbol);
+        columns.put("Text", ColumnValue::text(text));
+        self.print(&AuditRecord::event(now, "position", uuid, None, columns));
     }
 
     /// Prints an event of the session.
@@ -193,6 +217,7 @@ impl<O: Write> Listener for OrderConsole<O> {
             columns = Columns::named(&format!("template-{template_id}"));
         }
         self.orders.on_report(template_id, &columns);
+        self.positions.on_report(template_id, &columns);
         let event = event(template_id, &columns);
         if self.events.len() == EVENTS_MAX {
             self.events.pop_front();
@@ -251,16 +276,16 @@ impl<O: Write> Listener for OrderConsole<O> {
     }
 
     fn on_reject(&mut self, sender: &mut Sender<'_>, rejected: &Rejected<'_>) {
-        let reason = refusal_text(rejected);
-        self.print_now(sender, "refused", &reason);
-        self.reason = Some(reason);
+        let (now, uuid) = (sender.now().utc, sender.progress().uuid);
+        self.reason = None;
+        self.print_reason(now, uuid, "refused", refusal_text(rejected));
     }
 
     fn on_terminate(&mut self, sender: &mut Sender<'_>, terminated: &Terminated<'_>) {
         if !terminated.solicited {
-            let reason = termination_text(terminated);
-            self.print_now(sender, "terminated", &reason);
-            self.reason = Some(reason);
+            let (now, uuid) = (sender.now().utc, sender.progress().uuid);
+            self.reason = None;
+            self.print_reason(now, uuid, "terminated", termination_text(terminated));
         }
     }
 
@@ -300,9 +325,8 @@ impl<O: Write> Listener for OrderConsole<O> {
         self.print_now(sender, "not-retransmitted", rejected.code);
     }
 
-    fn on_error(&mut self, sender: &mut Sender<'_>, error: &Error) {
-        self.print_now(sender, "error", error);
-        self.reason.get_or_insert_with(|| error.to_string());
+    fn on_error(&mut self, _: &mut Sender<'_>, error: &Error) {
+        self.error.get_or_insert_with(|| error.to_string());
     }
 
     fn on_warning(&mut self, sender: &mut Sender<'_>, warning: &Warning) {

@@ -132,16 +132,19 @@ impl Input {
                 }
             };
             *number += 1;
+            let is_typed = !matches!(typist, LineSource::Nobody);
             let command = parse(&line, *number, &|symbol| settings.instrument(symbol));
             typist.has_typed(&line, matches!(command, Ok(Some(_))));
             match command {
                 Ok(Some(command)) => {
                     return match settings.with_wire_prices(*number, command) {
                         Ok(command) => Next::Command(*number, command),
+                        Err(error) if is_typed => Next::Wrong(error.root_cause().to_string()),
                         Err(error) => Next::Wrong(format!("{error:#}")),
                     };
                 }
                 Ok(None) => {}
+                Err(error) if is_typed => return Next::Wrong(error.without_place()),
                 Err(error) => return Next::Wrong(error.to_string()),
             }
         }

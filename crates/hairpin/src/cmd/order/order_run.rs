@@ -3,7 +3,7 @@
 mod parties;
 mod quotes;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use hairpin_host::Clock;
 use hairpin_mapped::Direction;
 use hairpin_order_entry::{
-    CancelOrder, ClOrdId, MESSAGE_RECORD, MassCancel, MassStatus, NewOrder, Operator,
+    CancelOnQuit, CancelOrder, ClOrdId, MESSAGE_RECORD, MassCancel, MassStatus, NewOrder, Operator,
     OrderStatusRequest, Outgoing, ReplaceOrder, Sent, State, redact_keys,
 };
 use hairpin_reactor::{Reactor, Wait};
@@ -22,8 +22,10 @@ use super::active_session::ActiveSession;
 use super::args::OrderArgs;
 use super::console::OrderConsole;
 use super::input::{Input, Next};
-use super::orders::{Order, OrderStatus};
-use super::script::{Command, Enter, ExpectedEvent, OrderNaming, PartyTerms, Target, convert};
+use super::orders::{Order, OrderStatus, Position};
+use super::script::{
+    Command, Enter, ExpectedEvent, HELP, OrderNaming, PartyTerms, Target, convert,
+};
 use super::settings::OrderSettings;
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
@@ -32,7 +34,7 @@ use crate::harness::usage::usage_error;
 
 /// The longest sleep of the loop: signals and standard input are handled within this time.
 const MAX_SLEEP: Duration = Duration::from_millis(10);
-/// The limit for the exchange to answer a Terminate.
+/// The limit for the exchange to answer a Terminate, and before it a cancel of all orders.
 const TERMINATE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The limit for the exchange to accept an order that is to be replaced or canceled.
 const ORDER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -81,20 +83,32 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
         operator: None,
         on_demand: None,
         pending: None,
+        cancel: CancelOnQuit::Off,
+        canceling: None,
         leaving: None,
         timed_out: false,
         journal_failed: false,
         failure: None,
     };
+    // The reason is on standard error, so a terminal would have it twice.
+    run.console.prints_reason_at_end = !run.settings.is_kept() && io::stdout().is_terminal();
     let outcome = run.run(transport, &signals);
     let abandoned = run.abandon();
     let closed = run.line.close_journal();
     let broken = run.console.broken.take();
+    let left = run.console.orders.left(run.cancel);
+    let left = (!left.is_empty()).then(|| format!("hairpin: {left}, or use --cancel-on-quit"));
+    if let (Some(left), true) = (&left, run.input.is_edited()) {
+        run.console.line(left);
+    } else if let Some(left) = left {
+        let _ = writeln!(io::stderr(), "{left}");
+    }
+    let journal_failure = closed.err().map(|error| run.settings.journal_failure(&error));
     if let (Ok(()), Some(error)) = (&outcome, broken) {
         return Err(error).context("standard output");
     }
     outcome.and(abandoned)?;
-    closed.map_err(|error| run.settings.journal_failure(&error))?;
+    journal_failure.map_or(Ok(()), Err)?;
     Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))
 }
 
@@ -105,10 +119,12 @@ impl Task for OrderRun {
         self.console.turn(now.utc, self.line.session().progress().uuid);
         let failures = self.line.session().counters().failures;
         self.line.process(now, ready, &mut self.reactor, &mut self.console)?;
-        self.print_new_failure(now, failures);
+        self.end_turn(now, failures);
         self.check_journal(now);
         if self.console.broken.is_some() {
             self.leave(now);
+        } else if self.canceling.is_some() {
+            self.end_canceling(now);
         } else if self.line.session().state() == State::Established && self.leaving.is_none() {
             self.run_commands(now);
         }
@@ -152,6 +168,10 @@ struct OrderRun {
     on_demand: Option<PartyTerms>,
     /// The current wait, and the line of its command.
     pending: Option<(usize, Pending)>,
+    /// The cancel of all orders before the session logs off.
+    cancel: CancelOnQuit,
+    /// A cancel of all orders was sent: when the wait for its answer ends.
+    canceling: Option<Instant>,
     /// A Terminate was sent: when the wait for its answer ends.
     leaving: Option<Instant>,
     /// The exchange has not answered the Terminate in time.
@@ -176,13 +196,11 @@ impl OrderRun {
     }
 
     /// Prints why a connection has failed, if there are more than `before` failures.
-    fn print_new_failure(&mut self, now: Now, before: u64) {
+    fn end_turn(&mut self, now: Now, before: u64) {
         let session = self.line.session();
         let failure = session.last_failure().filter(|_| session.counters().failures > before);
-        let uuid = session.progress().uuid;
-        if let Some(failure) = failure.map(ToString::to_string) {
-            self.console.failed(now.utc, uuid, failure);
-        }
+        let (uuid, failure) = (session.progress().uuid, failure.map(ToString::to_string));
+        self.console.end_turn(now.utc, uuid, failure);
     }
 
     /// Ends the run if the journal cannot be written to disk, unless the file says to continue.
@@ -206,8 +224,43 @@ impl OrderRun {
         anyhow!("{what}: {reason}")
     }
 
-    /// Logs off, or aborts a logon.
+    /// Cancels all orders if that is set, then logs off, or aborts a logon.
     fn leave(&mut self, now: Now) {
+        if self.canceling.is_some() || self.leaving.is_some() {
+            return;
+        }
+        if !self.cancels(now) {
+            self.log_off(now);
+        }
+    }
+
+    /// Sends a cancel of all orders, once, if that is set and there are any. Returns `true` if the
+    /// exchange must answer it.
+    fn cancels(&mut self, now: Now) -> bool {
+        let has_orders = self.console.orders.open().next().is_some();
+        if !self.settings.cancels_on_quit() || self.cancel != CancelOnQuit::Off || !has_orders {
+            return false;
+        }
+        self.cancel = match self.send(now, &MassCancel::all()) {
+            Ok(_) => CancelOnQuit::Sent,
+            Err(_) => CancelOnQuit::NotSent,
+        };
+        let is_sent = self.cancel == CancelOnQuit::Sent;
+        self.canceling = is_sent.then_some(now.monotonic + TERMINATE_TIMEOUT);
+        is_sent
+    }
+
+    /// Logs off once the exchange has canceled all orders, or has not answered in time.
+    fn end_canceling(&mut self, now: Now) {
+        let is_on = self.line.session().state() == State::Established;
+        let is_late = self.canceling.is_some_and(|until| now.monotonic >= until);
+        if !is_on || is_late || self.console.orders.open().next().is_none() {
+            self.canceling = None;
+            self.log_off(now);
+        }
+    }
+
+    fn log_off(&mut self, now: Now) {
         if self.leaving.is_none() {
             let is_on = self.line.session().state() == State::Established;
             self.leaving =
@@ -224,7 +277,7 @@ impl OrderRun {
 
     /// Continues the pending command, or starts the next ones.
     fn run_commands(&mut self, now: Now) {
-        while self.leaving.is_none() {
+        while self.leaving.is_none() && self.canceling.is_none() {
             let (line, outcome) = match self.pending.take() {
                 Some((line, pending)) => (line, self.wait(now, pending)),
                 None => match self.input.next(&self.settings) {
@@ -243,6 +296,7 @@ impl OrderRun {
                     self.pending = Some((line, pending));
                     return;
                 }
+                Err(error) if self.input.is_typed() => self.fail(now, error),
                 Err(error) => self.fail(now, error.context(format!("line {line}"))),
             }
         }
@@ -292,6 +346,9 @@ impl OrderRun {
             Command::Expect { what, within } => {
                 return self.wait(now, Pending::Expect(what, now.monotonic + within));
             }
+            Command::Orders => self.orders(now),
+            Command::Positions => self.positions(now),
+            Command::Help => HELP.lines().for_each(|line| self.console.line(line)),
             Command::Quit => self.leave(now),
             Command::MassStatus(security_id) => {
                 self.send(now, &MassStatus::instrument(security_id))?;
@@ -435,8 +492,25 @@ impl OrderRun {
         let text = format!("next sequence numbers: ours {ours}, the exchange's {theirs}");
         let state = self.line.session().state().to_string();
         self.console.print_event(now.utc, progress.uuid, &state, Some(text));
+        self.orders(now);
+    }
+
+    /// Prints every open order of this run.
+    fn orders(&mut self, now: Now) {
+        let uuid = self.line.session().progress().uuid;
         let open: Vec<Order> = self.console.orders.open().cloned().collect();
-        open.iter().for_each(|order| self.console.order(now.utc, progress.uuid, order));
+        open.iter().for_each(|order| self.console.order(now.utc, uuid, order));
+    }
+
+    /// Prints the position in each instrument with fills in this run.
+    fn positions(&mut self, now: Now) {
+        let uuid = self.line.session().progress().uuid;
+        let positions: Vec<_> = self.console.positions.iter().collect();
+        for (security_id, Position { bought, sold }) in positions {
+            let text = format!("net {}: bought {bought}, sold {sold}", bought - sold);
+            let symbol = self.settings.symbol(security_id);
+            self.console.position(now.utc, uuid, &symbol, text);
+        }
     }
 
     /// Sends a message and prints it; returns its number.

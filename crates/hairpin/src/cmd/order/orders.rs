@@ -1,13 +1,16 @@
 //! The orders of this run, updated from the exchange's reports.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use hairpin_order_entry::messages::{
     ExecutionReportCancel534, ExecutionReportElimination524, ExecutionReportModify531,
-    ExecutionReportNew522, ExecutionReportReject523, OrderCancelReplaceReject536,
-    OrderMassActionReport562,
+    ExecutionReportNew522, ExecutionReportReject523, ExecutionReportTradeAddendumOutright548,
+    ExecutionReportTradeAddendumSpread549, ExecutionReportTradeAddendumSpreadLeg550,
+    ExecutionReportTradeOutright525, ExecutionReportTradeSpread526,
+    ExecutionReportTradeSpreadLeg527, OrderCancelReplaceReject536, OrderMassActionReport562,
 };
-use hairpin_order_entry::{BusinessReject521, ClOrdId, NewOrder};
+use hairpin_order_entry::{BusinessReject521, CancelOnQuit, ClOrdId, NewOrder, OrdersLeft};
 
 use super::columns::Columns;
 use super::script::Target;
@@ -70,6 +73,12 @@ impl Orders {
         self.0.iter().filter(is_open)
     }
 
+    /// Returns the orders that are left if the run ends now.
+    pub(super) fn left(&self, cancel: CancelOnQuit) -> OrdersLeft {
+        let working = self.open().filter(|it| it.status == OrderStatus::Working).count();
+        OrdersLeft { working, unanswered: self.open().count() - working, cancel }
+    }
+
     /// Handles messages with these numbers that were not applied and are not sent again.
     pub(super) fn not_applied(&mut self, numbers: &Range<u32>) {
         let is_meant = |order: &&mut Order| {
@@ -109,6 +118,52 @@ impl Orders {
         });
         if let Some(order) = order {
             order.on_report(template_id, report);
+        }
+    }
+}
+
+/// The contracts bought and sold in an instrument.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Position {
+    pub(super) bought: i64,
+    pub(super) sold: i64,
+}
+
+/// The fills of this run by SecurityID. A spread trade counts for the spread and for each leg.
+#[derive(Debug, Default)]
+pub(super) struct Positions(BTreeMap<u64, Position>);
+
+impl Positions {
+    /// Returns each instrument with fills.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Position)> {
+        self.0.iter().map(|(&id, &position)| (id, position))
+    }
+
+    /// Handles a message of the exchange: fills, and trades that were busted later.
+    pub(super) fn on_report(&mut self, template_id: u16, report: &Columns) {
+        let is_bust = report.get("OrdStatus").is_some_and(|status| status.ends_with("(H)"));
+        let sign = match template_id {
+            ExecutionReportTradeOutright525::TEMPLATE_ID
+            | ExecutionReportTradeSpread526::TEMPLATE_ID
+            | ExecutionReportTradeSpreadLeg527::TEMPLATE_ID => 1,
+            ExecutionReportTradeAddendumOutright548::TEMPLATE_ID
+            | ExecutionReportTradeAddendumSpread549::TEMPLATE_ID
+            | ExecutionReportTradeAddendumSpreadLeg550::TEMPLATE_ID
+                if is_bust =>
+            {
+                -1
+            }
+            _ => return,
+        };
+        let (Some(id), Some(quantity)) = (report.number("SecurityID"), report.number("LastQty"))
+        else {
+            return;
+        };
+        let position = self.0.entry(id).or_default();
+        let change = sign * i64::try_from(quantity).unwrap_or_default();
+        match report.get("Side").is_some_and(|side| side.starts_with("Buy")) {
+            true => position.bought += change,
+            false => position.sold += change,
         }
     }
 }

@@ -64,6 +64,7 @@ impl OrderSettings {
             let settings = config.journal.map_or_else(JournalSettings::default, |it| it.settings);
             config.journal = Some(JournalLocation { folder: folder.clone(), settings });
         }
+        config.cancel_on_quit |= arguments.cancel_on_quit;
         let display_prices = display_prices.as_deref().map(DisplayPrices::read).transpose()?;
         Ok(Self { config, display_prices })
     }
@@ -114,11 +115,23 @@ impl OrderSettings {
     }
 
     /// Returns `true` if the file configures reconnection: a schedule, other hosts, attempts.
-    fn is_kept(&self) -> bool {
+    pub(super) fn is_kept(&self) -> bool {
         let connector = &self.config.connector;
         connector.schedule.is_some()
             || connector.attempts.is_some()
             || connector.primary.len() + connector.backup.len() > 1
+    }
+
+    /// Returns the symbol of an instrument in the file, otherwise its SecurityID.
+    pub(super) fn symbol(&self, security_id: u64) -> String {
+        let mut symbols = self.config.instruments.iter();
+        let named = symbols.find(|(_, id)| u64::try_from(**id) == Ok(security_id));
+        named.map_or_else(|| security_id.to_string(), |(symbol, _)| symbol.clone())
+    }
+
+    /// Returns `true` if all orders are canceled before the session logs off.
+    pub(super) fn cancels_on_quit(&self) -> bool {
+        self.config.cancel_on_quit
     }
 
     /// Returns `true` if no orders are sent once the journal cannot be written to disk.

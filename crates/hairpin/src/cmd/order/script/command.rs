@@ -46,6 +46,12 @@ pub(in crate::cmd::order) enum Command {
     Sleep(Duration),
     /// `expect`.
     Expect { what: ExpectedEvent, within: Duration },
+    /// `orders`: the working orders.
+    Orders,
+    /// `positions`: the net fills of this run.
+    Positions,
+    /// `help`, or `?`.
+    Help,
     /// `quit`.
     Quit,
 }
@@ -160,7 +166,13 @@ impl Command {
             Self::Quote { .. } => &[Quote, Fill, Reject],
             Self::RequestQuote { .. } => &[QuoteRequest, Reject],
             Self::MassStatus(_) | Self::Status(Some(_)) => &[Status, Reject],
-            Self::Status(None) | Self::Sleep(_) | Self::Expect { .. } | Self::Quit => &[],
+            Self::Status(None)
+            | Self::Sleep(_)
+            | Self::Expect { .. }
+            | Self::Orders
+            | Self::Positions
+            | Self::Help
+            | Self::Quit => &[],
         }
     }
 

@@ -22,8 +22,8 @@ impl Tokens<'_> {
     /// # Errors
     /// The first wrong word.
     pub(super) fn command(&mut self) -> Result<Command, ScriptError> {
-        const COMMANDS: &str =
-            "buy, sell, replace, cancel, status, party, quote, rfq, cross, sleep, expect or quit";
+        const COMMANDS: &str = "buy, sell, replace, cancel, orders, positions, status, party, \
+                                quote, rfq, cross, sleep, expect, help or quit";
         let name = self.word();
         let word = self.next();
         Ok(match name {
@@ -40,6 +40,9 @@ impl Tokens<'_> {
             "cross" => self.cross()?,
             "sleep" => Command::Sleep(self.duration()?),
             "expect" => self.expect()?,
+            "orders" => Command::Orders,
+            "positions" => Command::Positions,
+            "help" | "?" => Command::Help,
             "quit" => Command::Quit,
             _ => return Err(self.wrong(word, COMMANDS)),
         })

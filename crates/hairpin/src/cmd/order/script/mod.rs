@@ -25,6 +25,29 @@ pub(super) struct ScriptError {
     found: String,
 }
 
+impl ScriptError {
+    /// Returns the error without its place, for a person who has just typed the line.
+    pub(super) fn without_place(&self) -> String {
+        format!("expected {}, found {}; `help` prints the commands", self.expected, self.found)
+    }
+}
+
+/// The commands, as `help` prints them.
+pub(super) const HELP: &str = "\
+buy N @ PRICE INSTRUMENT      enter an order; sell N …; instead of @ PRICE: market, market-limit,
+                              stop PRICE; at the end: day, gtc, fak, fok, gtd DATE, min N, show N
+replace ORDER [qty N] [@ PRICE]
+                              change an order; ORDER is its ClOrdID, or last
+cancel ORDER                  cancel an order; cancel all [INSTRUMENT]
+orders                        print the working orders of this run
+positions                     print the net fills of this run
+status                        print the session and its orders; status ORDER asks the exchange
+expect WHAT [within TIME]     wait for new, fill, cancel, reject, replace and others
+sleep TIME                    wait: 100ms, 2s
+quote, rfq, cross, party      see the guide, docs/guide/order-command.md
+help, ?                       print this
+quit                          log off; orders stay unless --cancel-on-quit";
+
 /// Parses the line with this number; returns `None` if it is empty. `instrument` looks up symbols.
 ///
 /// # Errors
