@@ -1,7 +1,7 @@
 //! Prints the best prices of each book that changes.
 //!
 //! ```text
-//! hairpin exchange --traders 0 --config-out config.xml
+//! hairpin exchange
 //! cargo run -p hairpin-examples --bin best_prices
 //! ```
 #![forbid(unsafe_code)]

@@ -1,7 +1,7 @@
 //! Logs on, sends one order and prints the exchange's answer.
 //!
 //! ```text
-//! hairpin exchange --order-out order.toml
+//! hairpin exchange
 //! cargo run -p hairpin-examples --bin buyer
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! Bids 40 ticks below each new best bid, and cancels the order as soon as it works.
 //!
 //! ```text
-//! hairpin exchange --config-out config.xml --order-out order.toml
+//! hairpin exchange
 //! cargo run -p hairpin-examples --bin quoter
 //! ```
 #![forbid(unsafe_code)]
