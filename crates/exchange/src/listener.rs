@@ -59,6 +59,11 @@ pub trait Listener {
         let _ = (connection, account, state);
     }
 
+    /// Called before a session is established, with TradingSystemName (1603) of the client.
+    fn on_system_name(&mut self, account: usize, name: &[u8]) {
+        let _ = (account, name);
+    }
+
     /// Called when a NewOrderSingle has been decoded, before it is checked and matched.
     fn on_order(&mut self, connection: ConnectionId, cl_ord_id: &[u8]) {
         let _ = (connection, cl_ord_id);

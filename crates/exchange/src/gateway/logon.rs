@@ -264,6 +264,7 @@ impl<L: Listener> FrameHandler<'_, L> {
         let state = &self.accounts[account];
         self.session.send_establishment_ack(self.now, timestamp, interval, state);
         let expected = state.next_inbound;
+        self.listener.on_system_name(account, message.trading_system_name().as_bytes());
         self.session.enter(SessionState::Established, self.listener);
         if self.session.backup {
             return;

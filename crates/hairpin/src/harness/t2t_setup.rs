@@ -10,6 +10,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use hairpin_feed_handler::{Addresses, Group, Lines, Multicast, TcpLines};
 use hairpin_host::{Clock, ClockSource};
 use hairpin_measure::{Kind, Row, Setting};
+use hairpin_reactor::Wait;
 use serde::{Deserialize, Serialize};
 
 use crate::harness::args::FeedTransport;
@@ -140,6 +141,19 @@ pub(crate) struct Load {
     pub(crate) matching: bool,
     pub(crate) outage_a: Option<LineOutage>,
     pub(crate) outage_b: Option<LineOutage>,
+}
+
+/// The beginning of the TradingSystemName of `hairpin trader`; the name of its wait follows.
+const SYSTEM_NAME: &str = "Hairpin, wait ";
+
+/// Returns the TradingSystemName (1603) of a trader with this wait, at most 30 characters.
+pub(crate) fn system_name(wait: &str) -> String {
+    format!("{SYSTEM_NAME}{wait}")
+}
+
+/// Returns the wait in a TradingSystemName of [`system_name`].
+pub(crate) fn wait_of(system_name: &[u8]) -> Option<Wait> {
+    std::str::from_utf8(system_name).ok()?.strip_prefix(SYSTEM_NAME)?.parse().ok()
 }
 
 impl Load {

@@ -66,7 +66,8 @@ fn rounds_are_printed_and_saved() {
     let _turn = turn();
     for feed in ["multicast", "tcp"] {
         let args = ["--feed", feed, "--interval-us", "500", "--samples", "300", "--rounds", "2"];
-        let venue = Venue::open(&[&args[..], &["--wait", "epoll"]].concat());
+        // The trader names its wait.
+        let venue = Venue::open(&args);
         let (results, trader) = (venue.results(), venue.trader(1, "epoll"));
         let exchange = venue.exchange.output();
         assert_done(&exchange);
@@ -198,7 +199,7 @@ fn simulator_ticks_and_trades_without_a_trader_or_a_table() {
     let folder = tempfile::tempdir().unwrap();
     let script = "buy 1 market HP001\nexpect fill within 60s\nbuy 1 @ 900 HP001\nexpect new\n";
     std::fs::write(folder.path().join("script"), script).unwrap();
-    for _ in 0..2 {
+    for starts in 0..2 {
         let exchange = simulate(folder.path());
         let key = std::fs::metadata(folder.path().join("order.key")).unwrap();
         assert_eq!(key.permissions().mode() & 0o777, 0o600);
@@ -225,7 +226,9 @@ fn simulator_ticks_and_trades_without_a_trader_or_a_table() {
         assert_status(&output, 130);
         assert_eq!(text(&output.stdout), "", "no table");
         let stderr = text(&output.stderr);
-        let lines: Vec<&str> = stderr.lines().skip(1).collect();
+        let is_note = |line: &&str| line.starts_with("journal: a journal of earlier sessions");
+        assert_eq!(stderr.lines().filter(is_note).count(), starts, "{stderr}");
+        let lines: Vec<&str> = stderr.lines().skip(1).filter(|line| !is_note(line)).collect();
         let expected = [
             "config.xml: the feed addresses of the market data",
             "order.toml: the settings of trader 1, with its key in order.key",

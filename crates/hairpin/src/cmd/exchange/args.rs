@@ -103,7 +103,7 @@ pub(crate) struct ExchangeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rounds: Option<u64>,
 
-    /// Wait of the traders, as named in the results
+    /// Wait of the traders, as named in the results [default: what `hairpin trader` names]
     #[arg(long, value_name = "WAIT", value_parser = parse_wait)]
     pub(crate) wait: Option<Wait>,
 

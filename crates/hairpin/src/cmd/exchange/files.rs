@@ -24,6 +24,8 @@ use crate::harness::t2t_setup::{Account, FIRM, MarketData};
 /// The mark of a file that the exchange may replace, near its beginning.
 const MARK: &str = "Written by `hairpin exchange`, which replaces this file at each start. \
                     Remove this line to keep your changes.";
+/// The folder of the journal, next to order.toml.
+const JOURNAL: &str = "journal";
 /// The bytes of a file in which the mark is expected.
 const MARK_WITHIN: usize = 512;
 
@@ -82,6 +84,14 @@ impl<'a> Files<'a> {
                 false => String::new(),
             };
             text += &format!("{}: the settings of trader 1{key}\n", path.display());
+            let journal = path.with_file_name(JOURNAL);
+            if journal.exists() {
+                text += &format!(
+                    "{0}: a journal of earlier sessions: this exchange does not know their orders; \
+                     to begin without them, remove {0}\n",
+                    journal.display()
+                );
+            }
         }
         if arguments.measures() {
             return text;
@@ -163,7 +173,8 @@ impl<'a> Files<'a> {
              firm = \"{FIRM}\"\nsystem_name = \"Hairpin\"\nsystem_version = \"{}\"\n\
              system_vendor = \"Hairpin\"\n\n\
              [operator]\nsender_id = \"TRADER\"\nlocation = \"US,IL\"\n\n\
-             [journal]\nfolder = \"journal\"\n\n\
+             [journal]\nfolder = \"{JOURNAL}\"\n\n\
+             [conduct]\n# cancel_on_quit = true    # cancel all orders at the end of a run\n\n\
              [instruments]\n{instruments}",
             env!("CARGO_PKG_VERSION"),
         );

@@ -16,6 +16,8 @@ use crate::harness::t2t_setup::{self, ExchangeSetup, Load};
 const ANSWERS_AFTER: Duration = Duration::from_millis(100);
 /// The time from the last logon that a round needs to its first tick.
 pub(super) const START_DELAY: Duration = Duration::from_millis(200);
+/// The wait of traders in the rows, without `--wait` and unless the trader names its own.
+pub(super) const UNKNOWN_WAIT: &str = "unknown";
 /// The largest number of packets of all traders' ticks that may wait at once.
 const WAITING_MAX: usize = 1 << 20;
 /// The largest number of packets of a tick, and the seconds of stall for which there is room.
@@ -101,6 +103,10 @@ impl Measurement {
     /// Returns the two rows of one trader's round.
     pub(super) fn rows(&self, trader: &TraderStats, setup: &ExchangeSetup) -> [Row; 2] {
         let ExchangeSetup { market_data, transport, wait, load, .. } = setup;
+        let wait = match trader.wait {
+            Some(own) if wait == UNKNOWN_WAIT => own.name(),
+            _ => wait.as_str(),
+        };
         let (feed, transport) = (market_data.transport().name(), transport.transport);
         let source = self.clock.source();
         let [intended, sent] = t2t_setup::settings(feed, transport, wait, load, source);
@@ -164,6 +170,12 @@ impl Listener for Measurement {
             }
         } else if let Some(trader) = self.trader_of(connection) {
             trader.depart();
+        }
+    }
+
+    fn on_system_name(&mut self, account: usize, name: &[u8]) {
+        if let Some(trader) = self.traders.get_mut(account) {
+            trader.wait = t2t_setup::wait_of(name);
         }
     }
 

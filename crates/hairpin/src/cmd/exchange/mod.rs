@@ -23,13 +23,14 @@ use anyhow::{Context, Result};
 use hairpin_endpoint::capture::{Recorder, RecorderCounters, RecorderSettings};
 use hairpin_host::{Clock, interface_address};
 use hairpin_measure::Results;
+use hairpin_reactor::Wait;
 use hairpin_xdp::ReceiveStamps;
 
 pub(crate) use args::ExchangeArgs;
 use events::Events;
 use exchange_run::ExchangeRun;
 use files::Files;
-use measurement::Measurement;
+use measurement::{Measurement, UNKNOWN_WAIT};
 use open_exchange::OpenExchange;
 use round_report::RoundReport;
 
@@ -166,7 +167,7 @@ fn setup(arguments: &ExchangeArgs) -> Result<ExchangeSetup> {
         transport: arguments.transport,
         gateway: arguments.gateway.unwrap_or(SocketAddrV4::new(interface, 0)),
         core: arguments.cores.choose()?.exchange,
-        wait: arguments.wait.map_or_else(|| "unknown".to_owned(), |wait| wait.to_string()),
+        wait: arguments.wait.map_or(UNKNOWN_WAIT, Wait::name).to_owned(),
         load: arguments.load(),
         key: arguments.key.clone(),
     })

@@ -2,6 +2,7 @@
 
 use hairpin_exchange::ConnectionId;
 use hairpin_measure::Recorder;
+use hairpin_reactor::Wait;
 use hairpin_time::{Duration, Instant};
 
 use super::outstanding_ticks::{Answer, OutstandingTicks, Tick};
@@ -88,6 +89,8 @@ impl TickCounts {
 /// The statistics of one trader.
 pub(super) struct TraderStats {
     connection: Option<ConnectionId>,
+    /// The trader's wait, if it has named it at its last logon.
+    pub(super) wait: Option<Wait>,
     /// The time from which ticks must be answered after a logon.
     answers_from: Instant,
     /// The packet sequence of the first tick that this session must answer.
@@ -106,6 +109,7 @@ impl TraderStats {
     pub(super) fn new(samples: usize, waiting: usize) -> Self {
         Self {
             connection: None,
+            wait: None,
             answers_from: Instant::ZERO,
             first_sequence: None,
             outstanding: OutstandingTicks::new(waiting),

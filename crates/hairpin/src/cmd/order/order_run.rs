@@ -500,6 +500,9 @@ impl OrderRun {
         let uuid = self.line.session().progress().uuid;
         let open: Vec<Order> = self.console.orders.open().cloned().collect();
         open.iter().for_each(|order| self.console.order(now.utc, uuid, order));
+        if open.is_empty() {
+            self.console.print_event(now.utc, uuid, "orders", Some("none of this run".to_owned()));
+        }
     }
 
     /// Prints the position in each instrument with fills in this run.
@@ -510,6 +513,10 @@ impl OrderRun {
             let text = format!("net {}: bought {bought}, sold {sold}", bought - sold);
             let symbol = self.settings.symbol(security_id);
             self.console.position(now.utc, uuid, &symbol, text);
+        }
+        if self.console.positions.iter().next().is_none() {
+            let text = "no fill in this run".to_owned();
+            self.console.print_event(now.utc, uuid, "positions", Some(text));
         }
     }
 

@@ -147,7 +147,8 @@ fn open(
 }
 
 fn session(setup: &TraderSetup, transport: &OpenTransport) -> Result<Session> {
-    let logon = logon(Account::new(setup.id), &setup.key)?;
+    let mut logon = logon(Account::new(setup.id), &setup.key)?;
+    logon.trading_system_name = t2t_setup::system_name(&setup.wait);
     let journal = Journal::anonymous(setup.journal_bytes).context("cannot allocate the journal")?;
     let settings = SessionSettings {
         waiting_max: WAITING_MAX,
