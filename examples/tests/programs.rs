@@ -30,6 +30,11 @@ fn buyer_resumes_the_session_in_its_journal() {
 }
 
 #[test]
+fn orders_left_are_reported_or_canceled() {
+    checks::orders_left_are_reported_or_canceled(&buyer());
+}
+
+#[test]
 fn quoter_cancels_each_order_and_stops_on_a_signal() {
     checks::quoter_cancels_each_order_and_stops_on_a_signal(&quoter());
 }

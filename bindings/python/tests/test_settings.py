@@ -172,3 +172,24 @@ def test_orders_beyond_the_largest_number_are_not_tracked():
         two = Two()
         hairpin.Session(exchange.orders, orders_max=1).run(two)
     assert two.tracked == 1
+
+
+def test_cancel_on_quit_cancels_before_the_log_off(capfd):
+    class One(hairpin.Strategy):
+        def __init__(self):
+            self.states = []
+
+        def on_ready(self, ctx):
+            ctx.buy(1001, 1, Price("900"))
+
+        def on_order(self, order, ctx):
+            self.states.append(order.state)
+            ctx.stop()
+
+    for cancel, states in ((False, ["working"]), (True, ["working", "canceled"])):
+        with hairpin.Exchange(instruments=1) as exchange:
+            one = One()
+            hairpin.Session(exchange.orders, cancel_on_quit=cancel).run(one)
+        assert one.states == states
+        error = capfd.readouterr().err
+        assert error.startswith("hairpin: 1 order stays working") is not cancel, error

@@ -208,7 +208,8 @@ impl Trader {
         id.ok_or_else(|| Error::UnknownSymbol(symbol.to_owned()))
     }
 
-    /// Returns `true` if all books are in sync and all sessions established.
+    /// Returns `true` if all books are in sync and all sessions established, and the run is not
+    /// ending.
     #[must_use]
     pub const fn is_ready(&self) -> bool {
         self.state.is_ready
@@ -349,7 +350,7 @@ impl Trader {
             }
         }
         let before = std::mem::replace(&mut self.not_ready, not_ready);
-        self.state.is_ready = not_ready.is_none();
+        self.state.is_ready = not_ready.is_none() && !self.state.stop_requested;
         match (before, not_ready) {
             (Some(_), None) => self.call(now, |context| strategy.on_ready(context)),
             (None, Some(reason)) => {
@@ -379,7 +380,7 @@ impl Trader {
         if !self.state.stop_requested && !self.stop.is_stopped() {
             return Ok(true);
         }
-        self.state.stop_requested = true;
+        (self.state.stop_requested, self.state.is_ready) = (true, false);
         if self.stop_deadline.is_none() && self.is_canceling(now) {
             return Ok(true);
         }

@@ -58,6 +58,27 @@ pub(crate) fn buyer_resumes_the_session_in_its_journal(buyer: &Program) {
     assert_eq!(Orders::from_journal(&journal, 10).working().count(), 2);
 }
 
+/// The order that a run leaves is reported; with `cancel_on_quit` it is canceled, and that of the
+/// earlier run too.
+pub(crate) fn orders_left_are_reported_or_canceled(buyer: &Program) {
+    let venue = Venue::open(&[]);
+    let run = || {
+        let output = buyer.command().current_dir(venue.folder.path()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let left = run();
+    assert!(left.starts_with("hairpin: 1 order stays working at the exchange: "), "{left}");
+    assert_eq!(left.lines().count(), 1, "{left}");
+    let path = venue.folder.path().join("order.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let comment = "# cancel_on_quit = true ";
+    assert!(text.contains(comment), "{text}");
+    std::fs::write(&path, text.replace(comment, "cancel_on_quit = true ")).unwrap();
+    assert_eq!(run(), "");
+    assert_eq!(Orders::from_journal(&venue.journal(), 10).iter().count(), 0);
+}
+
 /// Every acknowledged order is canceled, and SIGINT ends the run gracefully.
 pub(crate) fn quoter_cancels_each_order_and_stops_on_a_signal(quoter: &Program) {
     let venue = Venue::open(&["--interval-us", "2000"]);

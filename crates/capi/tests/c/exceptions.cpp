@@ -173,6 +173,7 @@ int main() {
         .symbol("HP001")
         .wait(hairpin::Wait::poll)
         .max_instruments(16)
+        .cancel_on_quit()
         .open()
         .run(derived);
     CHECK(derived.ready == 1 && derived.books > 0);
