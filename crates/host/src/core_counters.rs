@@ -17,6 +17,28 @@ pub fn steal_time(core: usize) -> io::Result<Option<Duration>> {
     Ok(stolen_ticks(&text, core).map(|ticks| Duration::from_nanos(ticks * tick_nanos())))
 }
 
+/// Returns the time since boot in which `core` executed programs, without interrupts.
+///
+/// Returns `None` if the kernel does not count it for this core. The unit is a tick of 10 ms.
+///
+/// # Errors
+/// /proc/stat cannot be read.
+pub fn busy_time(core: usize) -> io::Result<Option<Duration>> {
+    let text = fs::read_to_string("/proc/stat")?;
+    Ok(busy_ticks(&text, core).map(|ticks| Duration::from_nanos(ticks * tick_nanos())))
+}
+
+/// Returns the processor time of a process, all its threads, and the core that executed its first
+/// thread last. A process that has exited has both until its parent waits for it.
+///
+/// # Errors
+/// There is no such process.
+pub fn process_time(process: u32) -> io::Result<(usize, Duration)> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let (core, ticks) = process_ticks(&text).ok_or(io::ErrorKind::InvalidData)?;
+    Ok((core, Duration::from_nanos(ticks * tick_nanos())))
+}
+
 /// Returns the number of received packets that the kernel dropped because a core's backlog was full
 /// (`net.core.netdev_max_backlog`), since boot, over all cores and namespaces.
 ///
@@ -31,14 +53,33 @@ pub fn backlog_drops() -> io::Result<u64> {
 /// Returns the eighth number of the core's line in /proc/stat: see proc_stat(5).
 fn stolen_ticks(stat: &str, core: usize) -> Option<u64> {
     const STEAL: usize = 7;
+    numbers(stat, core)?.nth(STEAL)?.parse().ok()
+}
+
+/// Returns the sum of the first three numbers of the core's line: user, nice and system.
+fn busy_ticks(stat: &str, core: usize) -> Option<u64> {
+    numbers(stat, core)?.take(3).map(|word| word.parse::<u64>().ok()).sum()
+}
+
+fn numbers(stat: &str, core: usize) -> Option<impl Iterator<Item = &str>> {
     let name = format!("cpu{core}");
-    stat.lines()
-        .find_map(|line| {
-            let mut words = line.split_ascii_whitespace();
-            (words.next()? == name).then(|| words.nth(STEAL))?
-        })?
-        .parse()
-        .ok()
+    stat.lines().find_map(|line| {
+        let mut words = line.split_ascii_whitespace();
+        (words.next()? == name).then_some(words)
+    })
+}
+
+/// Returns the core, and the sum of user and system time, from a process's stat file: see
+/// proc_pid_stat(5). The name in parentheses may contain any character.
+fn process_ticks(stat: &str) -> Option<(usize, u64)> {
+    // Counted from the field after the name, which is the third.
+    const UTIME: usize = 14 - 3;
+    const STIME: usize = 15 - 3;
+    const PROCESSOR: usize = 39 - 3;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
+    let core = usize::try_from(number(PROCESSOR)?).ok()?;
+    Some((core, number(UTIME)? + number(STIME)?))
 }
 
 /// Sums the drops. There is one line per core, in hexadecimal: packets processed, dropped, and
@@ -82,6 +123,25 @@ mod tests {
             assert_eq!(stolen_ticks(STAT, core), None, "cpu{core}");
         }
         assert_eq!(stolen_ticks("", 0), None);
+    }
+
+    #[test]
+    fn busy_is_user_nice_and_system() {
+        assert_eq!(busy_ticks(STAT, 0), Some(6));
+        assert_eq!(busy_ticks(STAT, 2), Some(6));
+        assert_eq!(busy_ticks(STAT, 9), None);
+        let core = crate::allowed_cores().unwrap()[0];
+        assert!(busy_time(core).unwrap().is_some());
+    }
+
+    #[test]
+    fn process_has_core_and_time_after_its_name() {
+        let fields: String = (4..=52).map(|field| format!(" {field}")).collect();
+        let stat = format!("7 (a) b) S{fields}");
+        assert_eq!(process_ticks(&stat), Some((39, 14 + 15)));
+        assert_eq!(process_ticks("7 (a) S 1 2"), None);
+        assert!(process_time(std::process::id()).is_ok());
+        assert!(process_time(0).is_err());
     }
 
     #[test]

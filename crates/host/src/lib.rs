@@ -51,7 +51,7 @@ pub mod tsc;
 pub use affinity::{PinError, allowed_cores, pin};
 pub use clock::{Clock, ClockSource};
 pub use clock_cost::ClockCost;
-pub use core_counters::{backlog_drops, steal_time};
+pub use core_counters::{backlog_drops, busy_time, process_time, steal_time};
 pub use core_watch::{CoreWatch, watch_core};
 pub use drift::Drift;
 pub use host_facts::HostFacts;

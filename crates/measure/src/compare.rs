@@ -2,6 +2,7 @@
 
 mod between_runs;
 mod ratio;
+mod ratio_chart;
 mod table;
 
 use std::fmt;

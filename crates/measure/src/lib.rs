@@ -24,7 +24,8 @@
 //! | `histogram`, `summary` | distributions and their statistics: [`Histogram`], [`Summary`] |
 //! | `results` | the results file: [`Results`], [`Row`], [`Setting`], [`RoundFigures`] |
 //! | `bootstrap`, `compare` | confidence intervals; two results files compared |
-//! | `table` | rows as text: [`Table`] |
+//! | `table`, `text_table` | rows as text: [`Table`]; tables that fit a terminal: [`TextTable`] |
+//! | `conclusion` | results in words: [`Conclusion`] |
 //! | `report`, `page` | the HTML report: [`Report`] |
 //! | `chart_group`, `chart`, `scale`, `svg` | the charts of a report |
 //! | `file` | atomic writing of files |
@@ -57,6 +58,7 @@ mod chart;
 mod chart_group;
 mod closed_loop;
 mod compare;
+mod conclusion;
 mod file;
 mod histogram;
 mod outstanding;
@@ -69,6 +71,7 @@ mod schedule;
 mod summary;
 mod svg;
 mod table;
+mod text_table;
 
 pub use batch::{BatchRecorder, is_too_short};
 pub use bootstrap::{difference_of_medians, median};
@@ -77,6 +80,7 @@ pub use compare::{
     Compared, ComparedRow, Ratio, Reason, Verdict, between_runs, compare, compare_allowing,
     differences,
 };
+pub use conclusion::Conclusion;
 pub use file::{create_temporary, write_text};
 pub use histogram::{Histogram, HistogramBucket, HistogramError};
 pub use outstanding::{Answer, Outstanding, Sent};
@@ -89,4 +93,5 @@ pub use results::{
 };
 pub use schedule::{Departure, Schedule};
 pub use summary::{Quantile, Summary};
-pub use table::{Style, Table};
+pub use table::Table;
+pub use text_table::{Style, TextTable};

@@ -14,6 +14,7 @@ use crate::svg::printable;
 use crate::table::{
     explanations, has_baseline, has_rounds, interval_of_p50, micros, notes, rounded,
 };
+use crate::text_table::shortened;
 use crate::{EnvironmentReport, Figure as RowFigure, Host, Results, Row, Timestamping};
 
 /// The data of `report.html`.
@@ -154,13 +155,6 @@ fn time(utc: Utc) -> String {
     let text = utc.to_string();
     let seconds = text.split('.').next().unwrap_or(&text);
     format!("{} UTC", seconds.replace('T', " "))
-}
-
-fn shortened(text: &str, columns: usize) -> String {
-    if text.chars().count() <= columns {
-        return text.to_string();
-    }
-    text.chars().take(columns - 1).chain(['…']).collect()
 }
 
 fn figure(chart: &Chart) -> Figure {

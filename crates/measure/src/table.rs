@@ -1,13 +1,10 @@
 //! Rows as a text table.
 
-use std::io::IsTerminal;
-
-use comfy_table::{CellAlignment, presets};
-
 use crate::batch::is_below_resolution;
 use crate::compare::{Baseline, against_kernel};
 use crate::results::shown;
-use crate::{EnvironmentReport, Figure, Row, Setting};
+use crate::text_table::TextTable;
+use crate::{EnvironmentReport, Figure, Row, Setting, Style};
 
 /// A table of rows, one line each, latencies in microseconds.
 ///
@@ -15,7 +12,12 @@ use crate::{EnvironmentReport, Figure, Row, Setting};
 /// too few samples exceed is `-`. For rows measured in rounds, percentiles are medians over rounds,
 /// and a column contains the 95 % interval of the p50. If some rows do not use kernel sockets, a
 /// column compares their p50 with that of kernel sockets and the same wait. A last column notes
-/// failed, late and interrupted rows, if there are any.
+/// failed, late and interrupted rows, if there are any. A failed row has no latencies.
+///
+/// A terminal that is too narrow loses columns in this order: interval if all rows have the same,
+/// lateness p99, min, samples, p90, max, 95 % interval, lost, ratio, p99, case. Its figures have no
+/// more decimals than the largest of their column needs, and its notes are a word; see
+/// [`Conclusion`](crate::Conclusion) for the reasons.
 ///
 /// Lines below the table explain the figures and contain the [`EnvironmentReport`], if given.
 #[derive(Debug, Clone, Copy)]
@@ -24,38 +26,52 @@ pub struct Table<'a> {
     environment: Option<&'a EnvironmentReport>,
 }
 
-/// The style of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// Columns separated by spaces, for files and other programs.
-    Plain,
-    /// Lines around the cells.
-    Lines,
+/// A column of a table of rows.
+struct Column<'a> {
+    heading: &'static str,
+    /// The order in which narrow terminals drop columns: the highest first, zero never.
+    rank: u8,
+    content: Content<'a>,
 }
 
-impl Style {
-    /// Returns [`Self::Lines`] if standard output is a terminal, otherwise [`Self::Plain`].
-    #[must_use]
-    pub fn for_stdout() -> Self {
-        if std::io::stdout().is_terminal() { Self::Lines } else { Self::Plain }
-    }
+/// The function that returns a row's cell.
+enum Content<'a> {
+    Words(Box<dyn Fn(&Row) -> String + 'a>),
+    Figures(Box<dyn Fn(&Row) -> String + 'a>),
+    Nanos(Box<dyn Fn(&Row) -> Option<u64> + 'a>),
 }
-
-/// A column: the heading, `true` for figures, and the function that formats a row's cell.
-type Column<'a> = (&'static str, bool, Box<dyn Fn(&Row) -> String + 'a>);
 
 /// A field of the setting, with its heading.
 type Field = (&'static str, fn(&Setting) -> String);
 
-impl Style {
-    /// Returns an empty table of this style.
-    pub(crate) fn table(self) -> comfy_table::Table {
-        let mut table = comfy_table::Table::new();
-        table.load_style(match self {
-            Self::Plain => presets::NOTHING,
-            Self::Lines => presets::UTF8_FULL_CONDENSED,
-        });
-        table
+impl<'a> Column<'a> {
+    fn words(heading: &'static str, rank: u8, cell: impl Fn(&Row) -> String + 'a) -> Self {
+        Self { heading, rank, content: Content::Words(Box::new(cell)) }
+    }
+
+    fn figures(heading: &'static str, rank: u8, cell: impl Fn(&Row) -> String + 'a) -> Self {
+        Self { heading, rank, content: Content::Figures(Box::new(cell)) }
+    }
+
+    /// Returns a column of latencies. A failed row has none.
+    fn nanos(heading: &'static str, rank: u8, cell: impl Fn(&Row) -> Option<u64> + 'a) -> Self {
+        let cell = move |row: &Row| cell(row).filter(|_| row.failed.is_none());
+        Self { heading, rank, content: Content::Nanos(Box::new(cell)) }
+    }
+
+    /// Returns the cell of each row.
+    fn cells(&self, rows: &[Row], style: Style) -> Vec<String> {
+        match &self.content {
+            Content::Words(cell) | Content::Figures(cell) => rows.iter().map(cell).collect(),
+            Content::Nanos(cell) => {
+                let nanos: Vec<Option<u64>> = rows.iter().map(cell).collect();
+                let decimals = match style {
+                    Style::Plain => 2,
+                    Style::Terminal { .. } => decimals(nanos.iter().flatten().max().copied()),
+                };
+                nanos.into_iter().map(|nanos| micros_with(nanos, decimals)).collect()
+            }
+        }
     }
 }
 
@@ -75,51 +91,61 @@ impl<'a> Table<'a> {
     /// Returns the table as text, ending with a line feed.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
-        let columns = self.columns();
-        let mut table = style.table();
-        table.set_header(columns.iter().map(|(heading, ..)| *heading));
-        for row in self.rows {
-            table.add_row(columns.iter().map(|(.., cell)| cell(row)));
-        }
-        for (column, (_, is_figure, _)) in table.column_iter_mut().zip(&columns) {
-            if *is_figure {
-                column.set_cell_alignment(CellAlignment::Right);
+        let mut table = TextTable::default();
+        let columns = self.columns(style);
+        for Column { heading, rank, content } in &columns {
+            match content {
+                Content::Words(_) => table.add_words(heading, *rank),
+                Content::Figures(_) | Content::Nanos(_) => table.add_figures(heading, *rank),
             }
         }
-        let lines = table.lines().map(|line| line.trim_end().to_string());
-        lines.chain(self.footnotes()).map(|line| line + "\n").collect()
+        let cells: Vec<Vec<String>> =
+            columns.iter().map(|column| column.cells(self.rows, style)).collect();
+        for row in 0..self.rows.len() {
+            table.add_row(cells.iter().map(|column| column[row].clone()));
+        }
+        let footnotes: String = self.footnotes().into_iter().map(|line| line + "\n").collect();
+        table.render(style) + &style.wrap(&footnotes)
     }
 
-    fn columns(&self) -> Vec<Column<'a>> {
+    fn columns(&self, style: Style) -> Vec<Column<'a>> {
         let Self { rows, environment } = *self;
-        let nanos = |what: fn(&Row) -> Option<u64>| Box::new(move |row: &Row| micros(what(row)));
-        let over_rounds = |figure| Box::new(move |row: &Row| micros(rounded(shown(row, figure))));
+        let over_rounds = |figure| move |row: &Row| rounded(shown(row, figure));
+        let is_constant = rows.windows(2).all(|pair| {
+            let [one, other] = [&pair[0].setting, &pair[1].setting];
+            one.interval_us == other.interval_us
+        });
         let mut columns = settings(rows);
-        columns.extend::<[Column<'a>; 7]>([
-            ("wait", false, Box::new(|it| it.setting.wait.clone())),
-            ("interval", true, Box::new(|it| pause(it.setting.interval_us))),
-            ("case", false, Box::new(|it| it.setting.case.clone())),
-            ("samples", true, Box::new(|it| it.samples.to_string())),
-            ("lost", true, Box::new(|it| it.lost.to_string())),
-            ("min", true, nanos(|it| it.summary.min)),
-            ("p50", true, over_rounds(Figure::P50)),
+        columns.extend([
+            Column::words("wait", 0, |it| it.setting.wait.clone()),
+            Column::figures("interval", if is_constant { 20 } else { 0 }, |it| {
+                pause(it.setting.interval_us)
+            }),
+            Column::words("case", 1, |it| it.setting.case.clone()),
+            Column::figures("samples", 8, |it| it.samples.to_string()),
+            Column::figures("lost", 4, |it| it.lost.to_string()),
+            Column::nanos("min", 9, |it| it.summary.min),
+            Column::nanos("p50", 0, over_rounds(Figure::P50)),
         ]);
         if has_rounds(rows) {
-            columns.push(("p50 95 %", true, Box::new(interval_of_p50)));
+            columns.push(Column::figures("p50 95 %", 5, interval_of_p50));
         }
-        columns.extend::<[Column<'a>; 4]>([
-            ("p90", true, over_rounds(Figure::P90)),
-            ("p99", true, over_rounds(Figure::P99)),
-            ("max", true, nanos(|it| it.summary.max)),
-            ("lateness p99", true, nanos(|it| it.lateness_p99)),
+        columns.extend([
+            Column::nanos("p90", 7, over_rounds(Figure::P90)),
+            Column::nanos("p99", 2, over_rounds(Figure::P99)),
+            Column::nanos("max", 6, |it| it.summary.max),
+            Column::nanos("lateness p99", 10, |it| it.lateness_p99),
         ]);
         if has_baseline(rows) {
             let against = move |row: &Row| against_kernel(row, rows).to_string();
-            columns.push(("p50 against kernel", true, Box::new(against)));
+            columns.push(Column::figures("p50 against kernel", 3, against));
         }
-        let notes = move |row: &Row| notes(row, environment).join("; ");
+        let notes = move |row: &Row| match style {
+            Style::Plain => notes(row, environment).join("; "),
+            Style::Terminal { .. } => marks(row, environment).join(", "),
+        };
         if rows.iter().any(|row| !notes(row).is_empty()) {
-            columns.push(("note", false, Box::new(notes)));
+            columns.push(Column::words("note", 0, notes));
         }
         columns
     }
@@ -144,17 +170,32 @@ fn settings<'a>(rows: &[Row]) -> Vec<Column<'a>> {
     let has_feed = rows.iter().any(|row| row.setting.feed.is_some());
     let mut columns: Vec<Column<'a>> = Vec::new();
     if has_feed || rows.is_empty() {
-        columns.push(("feed", false, Box::new(feed)));
+        columns.push(Column::words("feed", 0, feed));
     }
     for (heading, field) in fields {
         let first = |row: &Row| rows.iter().find(|it| it.setting.feed == row.setting.feed);
         let differs =
             |row: &Row| first(row).is_some_and(|it| field(&it.setting) != field(&row.setting));
         if rows.iter().any(differs) {
-            columns.push((heading, heading == "size", Box::new(move |row| field(&row.setting))));
+            let cell = move |row: &Row| field(&row.setting);
+            columns.push(match heading {
+                "size" => Column::figures(heading, 0, cell),
+                _ => Column::words(heading, 0, cell),
+            });
         }
     }
     columns
+}
+
+/// Returns the settings of a row that distinguish it in a text: those with a column, the wait and
+/// the interval.
+pub(crate) fn label(row: &Row, rows: &[Row]) -> String {
+    let settings = settings(rows).into_iter().map(|column| match column.content {
+        Content::Words(cell) | Content::Figures(cell) => cell(row),
+        Content::Nanos(cell) => micros(cell(row)),
+    });
+    let rest = [row.setting.wait.clone(), pause(row.setting.interval_us)];
+    settings.chain(rest).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the lines that explain the figures of rounds, baselines and late answers.
@@ -198,7 +239,8 @@ pub(crate) fn has_baseline(rows: &[Row]) -> bool {
 
 /// Formats the 95 % interval of the median over rounds.
 pub(crate) fn interval_of_p50(row: &Row) -> String {
-    let Some(spread) = row.over_rounds(Figure::P50) else { return "-".to_string() };
+    let spread = row.over_rounds(Figure::P50).filter(|_| row.failed.is_none());
+    let Some(spread) = spread else { return "-".to_string() };
     format!("{} to {}", micros(rounded(Some(spread.low))), micros(rounded(Some(spread.high))))
 }
 
@@ -217,19 +259,72 @@ pub(crate) fn pause(micros: u64) -> String {
 
 /// Formats nanoseconds as microseconds with two decimals, rounded half up.
 pub(crate) fn micros(nanos: Option<u64>) -> String {
+    micros_with(nanos, 2)
+}
+
+/// Formats nanoseconds as microseconds with up to two decimals, rounded half up.
+fn micros_with(nanos: Option<u64>, decimals: u32) -> String {
     let Some(nanos) = nanos else { return "-".to_string() };
-    let hundredths = nanos / 10 + u64::from(nanos % 10 >= 5);
-    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+    let unit = 10_u64.pow(3 - decimals.min(2));
+    let parts = nanos / unit + u64::from(nanos % unit >= unit / 2);
+    let (whole, rest) = (parts / 10_u64.pow(decimals), parts % 10_u64.pow(decimals));
+    match decimals {
+        0 => whole.to_string(),
+        _ => format!("{whole}.{rest:0width$}", width = decimals as usize),
+    }
+}
+
+/// Returns the decimals of microseconds that matter in a column with this maximum.
+const fn decimals(max_nanos: Option<u64>) -> u32 {
+    match max_nanos {
+        Some(1_000_000..) => 0,
+        Some(100_000..) => 1,
+        _ => 2,
+    }
+}
+
+/// Returns the restrictions of a row in a word each.
+fn marks(row: &Row, environment: Option<&EnvironmentReport>) -> Vec<String> {
+    let mark = |note: String| match note.split([':', ' ']).next() {
+        Some("p50") => "short".to_owned(),
+        Some(word) => word.to_owned(),
+        None => note,
+    };
+    notes(row, environment).into_iter().map(mark).collect()
 }
 
 /// Returns the restrictions of a row: failed, late, interrupted, or too short for the clock.
 pub(crate) fn notes(row: &Row, environment: Option<&EnvironmentReport>) -> Vec<String> {
-    let failed = row.failed.as_ref().map(|reason| format!("failed: {reason}"));
+    let failed = row.failed.as_ref().map(|reason| format!("failed: {}", without_repeats(reason)));
     let late = (row.late && failed.is_none()).then(|| "late".to_string());
     let interrupted = row.interrupted.then(|| "interrupted".to_string());
     let is_short = environment.is_some_and(|it| is_below_resolution(row, it));
     let short = is_short.then(|| "p50 under 20 clock steps".to_string());
     [failed, late, interrupted, short].into_iter().flatten().collect()
+}
+
+/// Returns the reason of a failure without parts that repeat the previous ones: errors are joined
+/// with colons, checks with semicolons.
+pub(crate) fn without_repeats(reason: &str) -> String {
+    let mut checks: Vec<String> = Vec::new();
+    for check in reason.split("; ") {
+        let mut parts: Vec<&str> = Vec::new();
+        for part in check.split(": ") {
+            parts.push(part);
+            let repeats = |length: &usize| {
+                let (before, last) = parts.split_at(parts.len() - length);
+                before.ends_with(last)
+            };
+            if let Some(length) = (1..=parts.len() / 2).find(repeats) {
+                parts.truncate(parts.len() - length);
+            }
+        }
+        let check = parts.join(": ");
+        if !checks.contains(&check) {
+            checks.push(check);
+        }
+    }
+    checks.join("; ")
 }
 
 #[cfg(test)]
@@ -382,5 +477,54 @@ mod tests {
         assert_eq!(ends[0].trim(), "note");
         assert_eq!((ends[2].trim(), ends[3].trim()), ("failed: the trader left", "late"));
         assert!(!Table::new(&rows[..1]).render(Style::Plain).contains("note"));
+    }
+
+    #[test]
+    fn tables_fit_terminals_and_drop_columns_in_the_stated_order() {
+        let late = |wait: &str, nanos: u64| {
+            let samples = recorded((0..2_000).map(|more| nanos + more));
+            let mut setting = setting("intended to order");
+            wait.clone_into(&mut setting.wait);
+            Row { late: true, ..Row::new(setting, &samples, &recorded(0..2_000)) }
+        };
+        let rows = [late("io_uring", 3_400_000_000), late("spin", 12_000)];
+        let order = [
+            (60, "feed wait case p50 p99 note"),
+            (80, "feed wait case lost p50 p99 max note"),
+            (100, "feed wait case samples lost min p50 p90 p99 max note"),
+        ];
+        for (columns, expected) in order {
+            let text = Table::new(&rows).render(Style::Terminal { columns });
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+            let heading: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
+            assert_eq!(heading.join(" "), expected, "{text}");
+            assert!(text.contains("3400001") && !text.contains("3400001."), "{text}");
+        }
+        for columns in [120, 160] {
+            let text = Table::new(&rows).render(Style::Terminal { columns });
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+            assert!(text.contains("lateness p99") && !text.contains("not shown"), "{text}");
+        }
+    }
+
+    #[test]
+    fn failed_rows_have_no_latency() {
+        let failed = Row { failed: Some("3 ticks lost".to_owned()), ..row() };
+        let lines = lines(Table::new(&[failed]));
+        let expected =
+            "multicast epoll 500 µs sent to order 1000 0 - - - - - - failed: 3 ticks lost";
+        assert_eq!(lines[1], expected);
+    }
+
+    #[test]
+    fn reasons_have_no_part_twice() {
+        for (reason, expected) in [
+            ("cannot open x: denied: denied", "cannot open x: denied"),
+            ("a: b: a: b", "a: b"),
+            ("3 lost; 3 lost; 1 gap", "3 lost; 1 gap"),
+            ("a: b: c", "a: b: c"),
+        ] {
+            assert_eq!(without_repeats(reason), expected);
+        }
     }
 }

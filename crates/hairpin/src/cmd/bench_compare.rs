@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use hairpin_measure::{
-    Compared, Results, Style, Verdict, between_runs, compare_allowing, differences, write_text,
+    Compared, Reason, Results, Style, Verdict, between_runs, compare_allowing, differences,
+    write_text,
 };
 use serde::Serialize;
 
@@ -82,8 +83,15 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<ExitCode> {
         save(path, &document)?;
     }
     let head = head([(&arguments.a, &a), (&arguments.b, &b)], &machines);
-    let table = Compared::table(&rows, Style::for_stdout());
-    output::print(&format!("{head}{table}{}{}", Compared::census(&rows), reading(allowance)))?;
+    let style = Style::for_stdout();
+    let (table, chart) = (Compared::table(&rows, style), Compared::chart(&rows, style));
+    let notes = match style {
+        Style::Plain => String::new(),
+        Style::Terminal { .. } => Compared::notes(&rows),
+    };
+    let census = Compared::census(&rows);
+    let rest = format!("{notes}{census}{}{}", reading(allowance), next(&rows));
+    output::print(&(style.wrap(&head) + &table + &chart + &style.wrap(&rest)))?;
     let slower = rows.iter().filter(|row| row.verdict == Verdict::Slower).count();
     if arguments.fail_on_slower && slower > 0 {
         let _ = writeln!(io::stderr(), "hairpin: {slower} of {} rows are slower", rows.len());
@@ -120,6 +128,22 @@ fn reading(allowance: f64) -> String {
          by {:.1} %\n",
         allowance * 100.0
     )
+}
+
+/// Returns the flags that make two runs comparable, if rows are not.
+fn next(rows: &[Compared]) -> String {
+    let has = |wanted: fn(&Reason) -> bool| {
+        rows.iter().any(|row| matches!(&row.verdict, Verdict::NotComparable(it) if wanted(it)))
+    };
+    let mut text = String::new();
+    if has(|reason| matches!(reason, Reason::TooFewRounds { .. })) {
+        text += "to compare rows, measure both files with --rounds 7 --json FILE\n";
+    }
+    if has(|reason| matches!(reason, Reason::OnlyInA | Reason::OnlyInB)) {
+        text += "to pair rows, measure both files with the same --feed, --wait, --interval-us and \
+                 --transport\n";
+    }
+    text
 }
 
 fn percent(word: &str) -> Result<f64, String> {

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -18,6 +19,15 @@ use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::preload::{TIMESTAMPS, accelerated};
 use crate::harness::secret_key;
 use crate::harness::transport::{Transport, TransportArgs};
+
+/// The processor time of the children that have ended, and the core of each.
+static ENDED: Mutex<Vec<(usize, Duration)>> = Mutex::new(Vec::new());
+
+/// Returns the processor time on `core` of all children that have ended.
+pub(crate) fn time_on(core: usize) -> Duration {
+    let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+    ended.iter().filter(|(of, _)| *of == core).map(|(_, time)| *time).sum()
+}
 
 /// A child process. Its setup was written to its standard input; a thread reads its output lines.
 pub(crate) struct ChildProcess {
@@ -125,13 +135,26 @@ impl ChildProcess {
 
     /// Waits for the child to exit.
     pub(crate) fn end(mut self) -> Result<()> {
+        self.record_time();
         if self.child.wait()?.success() { Ok(()) } else { Err(self.named_error()) }
+    }
+
+    /// Records the processor time of a child that has done its work. The kernel has none of a child
+    /// that was waited for, which the record then lacks.
+    fn record_time(&self) {
+        if let Ok((core, time)) = hairpin_host::process_time(self.child.id()) {
+            let mut ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+            ended.push((core, Duration::from_nanos(time.as_nanos())));
+        }
     }
 }
 
 /// Ends the child: no child outlives its row.
 impl Drop for ChildProcess {
     fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|status| status.is_none()) {
+            self.record_time();
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -4,9 +4,13 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use anyhow::{Context, Result};
-use hairpin_host::{Clock, ClockCost, CoreWatch, Drift, backlog_drops, steal_time, watch_core};
+use hairpin_host::{
+    Clock, ClockCost, CoreWatch, Drift, backlog_drops, busy_time, steal_time, watch_core,
+};
 use hairpin_measure::{CoreReport, EnvironmentReport};
 use hairpin_time::Duration;
+
+use crate::harness::child_process;
 
 /// The time each core is watched: long enough to see a timer tick of 1 to 10 ms many times.
 const WATCH: Duration = Duration::from_millis(200);
@@ -26,7 +30,10 @@ pub(crate) struct HostChecks {
 
 struct Core {
     watch: CoreWatch,
+    began: std::time::Instant,
     steal: Option<Duration>,
+    /// The time that other programs ran on it.
+    others: Option<Duration>,
 }
 
 impl HostChecks {
@@ -79,7 +86,8 @@ impl Core {
     fn watch(core: usize) -> Result<Self> {
         let watch = watch_core(core, WATCH, THRESHOLD)
             .with_context(|| format!("cannot watch core {core}"))?;
-        Ok(Self { watch, steal: steal_time(core).ok().flatten() })
+        let (steal, others) = (steal_time(core).ok().flatten(), others(core));
+        Ok(Self { watch, began: std::time::Instant::now(), steal, others })
     }
 
     fn after(&self) -> CoreReport {
@@ -92,8 +100,19 @@ impl Core {
             interrupted_ns: interrupted.as_nanos(),
             longest_ns: longest.as_nanos(),
             steal_ns: steal.map(|(after, before)| after.saturating_sub(before).as_nanos()),
+            run_ns: u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            others_ns: others(core)
+                .zip(self.others)
+                .map(|(after, before)| after.saturating_sub(before).as_nanos()),
         }
     }
+}
+
+/// Returns the time since boot in which `core` executed anything but our children that have ended.
+fn others(core: usize) -> Option<Duration> {
+    let ours = child_process::time_on(core).as_nanos();
+    let busy = busy_time(core).ok().flatten()?;
+    Some(Duration::from_nanos(busy.as_nanos().saturating_sub(u64::try_from(ours).ok()?)))
 }
 
 /// Returns the median of samples without work between their two clock readings.

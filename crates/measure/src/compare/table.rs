@@ -1,9 +1,10 @@
 //! A comparison as a text table.
 
-use comfy_table::CellAlignment;
+use std::collections::BTreeMap;
 
 use super::{Compared, ComparedRow, Verdict};
 use crate::table::{micros, pause};
+use crate::text_table::TextTable;
 use crate::{Ratio, Setting, Style, chart_group};
 
 /// A column with a field of the setting, shown if rows differ in it.
@@ -24,49 +25,113 @@ const COLUMNS: [Column; 9] = [
 /// The columns that are always shown.
 const ALWAYS: [&str; 2] = ["wait", "case"];
 
-const FIGURES: [&str; 8] =
-    ["p50 A", "p50 B", "ratio", "quiet A", "quiet B", "ratio", "95 % interval", "verdict"];
+/// The figures, with the order in which narrow terminals drop them: the highest first.
+const FIGURES: [(&str, u8); 7] = [
+    ("p50 A", 3),
+    ("p50 B", 3),
+    ("p50 ratio", 2),
+    ("quiet A", 5),
+    ("quiet B", 5),
+    ("ratio", 0),
+    ("95 % interval", 1),
+];
 
 impl Compared {
     /// Returns a table with a line per comparison and medians in microseconds, ending with a line
-    /// feed.
+    /// feed. On a terminal, verdicts are a word; [`Self::notes`] returns the rest.
     #[must_use]
     pub fn table(compared: &[Self], style: Style) -> String {
+        let columns = Self::setting_columns(compared);
+        let mut table = TextTable::default();
+        columns.iter().for_each(|(heading, _)| table.add_words(heading, 0));
+        for (heading, rank) in FIGURES {
+            // A terminal names the columns that it drops, a file has all of them in order.
+            let is_ratio = style == Style::Plain && heading == "p50 ratio";
+            table.add_figures(if is_ratio { "ratio" } else { heading }, rank);
+        }
+        table.add_words("verdict", 0);
+        for row in compared {
+            let settings = columns.iter().map(|column| (column.1)(&row.setting));
+            let verdict = match style {
+                Style::Plain => row.verdict_with_notes(),
+                Style::Terminal { .. } => row.verdict_word().to_owned(),
+            };
+            table.add_row(settings.chain(row.figures()).chain([verdict]));
+        }
+        table.render(style)
+    }
+
+    /// Returns the columns of settings that differ, and those that are always shown.
+    fn setting_columns(compared: &[Self]) -> Vec<&'static Column> {
         let differs = |column: &&Column| {
             let mut values = compared.iter().map(|it| (column.1)(&it.setting));
             let first = values.next();
             ALWAYS.contains(&column.0) || values.any(|other| Some(other) != first)
         };
-        let columns: Vec<&Column> = COLUMNS.iter().filter(differs).collect();
-        let mut table = style.table();
-        table.set_header(columns.iter().map(|column| column.0).chain(FIGURES));
-        for row in compared {
-            let settings = columns.iter().map(|column| (column.1)(&row.setting));
-            table.add_row(settings.chain(row.figures()));
-        }
-        let first_figure = columns.len();
-        for (index, column) in table.column_iter_mut().enumerate() {
-            if (first_figure..first_figure + FIGURES.len() - 1).contains(&index) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+        COLUMNS.iter().filter(differs).collect()
     }
 
-    fn figures(&self) -> [String; 8] {
+    /// Returns a chart of the ratios of comparable rows, a line each: the interval between brackets
+    /// if the quiet ratio has one, on a scale that contains all of them and 1. Empty without such
+    /// rows.
+    #[must_use]
+    pub fn chart(compared: &[Self], style: Style) -> String {
+        let columns = Self::setting_columns(compared);
+        let label = |row: &Self| {
+            let words: Vec<String> =
+                columns.iter().map(|column| (column.1)(&row.setting)).collect();
+            words.join(" ")
+        };
+        let ratios: Vec<(String, &Ratio)> = compared
+            .iter()
+            .filter_map(|row| Some((label(row), row.quiet_ratio.as_ref()?)))
+            .collect();
+        super::ratio_chart::draw(&ratios, style)
+    }
+
+    /// Returns a line for each reason why rows are not comparable, and for each restriction, with
+    /// the number of rows.
+    #[must_use]
+    pub fn notes(compared: &[Self]) -> String {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for row in compared {
+            let text = row.verdict_with_notes();
+            let notes = text
+                .split("; ")
+                .enumerate()
+                .filter(|(place, note)| *place > 0 || note.starts_with("not comparable"));
+            notes.for_each(|(_, note)| *counts.entry(note.to_owned()).or_default() += 1);
+        }
+        let rows = |count: usize| if count == 1 { "row" } else { "rows" };
+        counts.iter().map(|(note, count)| format!("{count} {}: {note}\n", rows(*count))).collect()
+    }
+
+    fn figures(&self) -> [String; 7] {
         let [p50_a, p50_b, p50_ratio] = self.pair(|row| row.p50);
         let [quiet_a, quiet_b, quiet_ratio] = self.pair(|row| row.quiet);
         let interval = match self.quiet_ratio {
             Some(Ratio { low, high, .. }) => format!("{low:.3} to {high:.3}"),
             None => "-".to_owned(),
         };
+        [p50_a, p50_b, p50_ratio, quiet_a, quiet_b, quiet_ratio, interval]
+    }
+
+    /// Returns the verdict, that of the medians if it differs, and the restrictions of both rows.
+    fn verdict_with_notes(&self) -> String {
         let medians = self.contradiction().map(|verdict| format!("; the medians: {verdict}"));
         let notes = [("A", &self.a), ("B", &self.b)].into_iter().flat_map(|(name, row)| {
             row.iter().flat_map(|it| &it.notes).map(move |note| format!("; {name} {note}"))
         });
-        let verdict = std::iter::once(self.verdict.to_string()).chain(medians).chain(notes);
-        let verdict = verdict.collect();
-        [p50_a, p50_b, p50_ratio, quiet_a, quiet_b, quiet_ratio, interval, verdict]
+        std::iter::once(self.verdict.to_string()).chain(medians).chain(notes).collect()
+    }
+
+    const fn verdict_word(&self) -> &'static str {
+        match self.verdict {
+            Verdict::WithinNoise => "noise",
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::NotComparable(_) => "none",
+        }
     }
 
     /// Returns a figure of both rows in microseconds, and the second divided by the first.

@@ -45,7 +45,26 @@ pub struct CoreReport {
     /// not report it.
     #[serde(default)]
     pub steal_ns: Option<u64>,
+    /// The duration of the run, in nanoseconds; zero in older files.
+    #[serde(default)]
+    pub run_ns: u64,
+    /// The time during the run in which the core executed other programs, in nanoseconds; `None` if
+    /// the kernel does not report it, and in older files.
+    #[serde(default)]
+    pub others_ns: Option<u64>,
 }
+
+impl CoreReport {
+    /// Returns the percentage of the run that other programs and the hypervisor took.
+    fn taken_percent(&self) -> Option<f64> {
+        let taken = self.others_ns?.saturating_add(self.steal_ns.unwrap_or(0));
+        (self.run_ns > 0).then(|| (taken as f64 / self.run_ns as f64 * 100.0).min(100.0))
+    }
+}
+
+/// The percentage of a core from which a machine is busy. The two processes of a measurement have a
+/// parent, which takes less than this.
+const BUSY_PERCENT: f64 = 10.0;
 
 /// The inconsistency of an [`EnvironmentReport`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -108,6 +127,24 @@ impl EnvironmentReport {
         self.lines().into_iter().map(|line| line + "\n").collect()
     }
 
+    /// Returns a sentence if other programs or the hypervisor took a part of the cores during the
+    /// run, with the part and the remedy.
+    #[must_use]
+    pub fn busy(&self) -> Option<String> {
+        let taken: Vec<String> = self.busy_cores().collect();
+        let verb = if taken.len() == 1 { "was" } else { "were" };
+        (!taken.is_empty()).then(|| {
+            format!("{} {verb} taken by others: run again on an idle machine", taken.join(" and "))
+        })
+    }
+
+    fn busy_cores(&self) -> impl Iterator<Item = String> {
+        self.cores.iter().filter_map(|core| {
+            let percent = core.taken_percent().filter(|percent| *percent >= BUSY_PERCENT)?;
+            Some(format!("{percent:.0} % of core {}", core.core))
+        })
+    }
+
     /// Returns the lines of [`Self::describe`].
     pub(crate) fn lines(&self) -> Vec<String> {
         let drift = match self.drift_ppb {
@@ -134,9 +171,13 @@ fn line(core: &CoreReport) -> String {
         Some(nanos) => format!("{:.0} ms", nanos as f64 / 1e6),
         None => "unknown".to_owned(),
     };
+    let others = match core.others_ns {
+        Some(nanos) => format!("; other programs {:.0} ms", nanos as f64 / 1e6),
+        None => String::new(),
+    };
     format!(
         "core {}: {} interruptions in {:.1} s, {percent:.3} % of the time, longest {} µs; stolen \
-         {steal}",
+         {steal}{others}",
         core.core,
         core.interruptions,
         core.watched_ns as f64 / 1e9,
@@ -155,6 +196,8 @@ mod tests {
         interrupted_ns: 1_000_000,
         longest_ns: 800_000,
         steal_ns: Some(20_000_000),
+        run_ns: 1_000_000_000,
+        others_ns: Some(340_000_000),
     };
 
     fn report() -> EnvironmentReport {
@@ -164,7 +207,7 @@ mod tests {
             clock_pair_ns: 30.0,
             drift_ppb: Some(-120.0),
             floor_ns: Some(45),
-            cores: vec![CoreReport { core: 0, steal_ns: None, ..CORE }, CORE],
+            cores: vec![CoreReport { core: 0, steal_ns: None, others_ns: None, ..CORE }, CORE],
         }
     }
 
@@ -205,8 +248,19 @@ mod tests {
                         core 0: 3 interruptions in 2.0 s, 0.050 % of the time, longest 800.00 \
                         µs; stolen unknown\n\
                         core 1: 3 interruptions in 2.0 s, 0.050 % of the time, longest 800.00 \
-                        µs; stolen 20 ms\n";
+                        µs; stolen 20 ms; other programs 340 ms\n";
         assert_eq!(report().describe(), expected);
         assert!(EnvironmentReport::default().describe().ends_with("drift unknown\n"));
+    }
+    #[test]
+    fn busy_cores_are_named_with_what_others_took() {
+        let sentence = "36 % of core 1 was taken by others: run again on an idle machine";
+        assert_eq!(report().busy().as_deref(), Some(sentence));
+        let mut report = report();
+        report.cores[0].others_ns = Some(120_000_000);
+        let sentence = report.busy().unwrap_or_default();
+        assert!(sentence.starts_with("12 % of core 0 and 36 % of core 1 were taken"), "{sentence}");
+        report.cores.iter_mut().for_each(|core| core.others_ns = Some(50_000_000));
+        assert_eq!(report.busy(), None);
     }
 }

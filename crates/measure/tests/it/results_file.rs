@@ -186,7 +186,7 @@ fn rounds_and_environment_round_trip() {
     );
     assert_eq!(
         names(&document["truth"]["cores"][0]),
-        "core interrupted_ns interruptions longest_ns steal_ns watched_ns"
+        "core interrupted_ns interruptions longest_ns others_ns run_ns steal_ns watched_ns"
     );
     let row = &document["rows"][0];
     assert_eq!((&row["rounds"], &row["by_round"][1]["p50"]), (&2.into(), &9.into()));

@@ -1,7 +1,6 @@
 //! The results of pings as tables.
 
-use comfy_table::{CellAlignment, presets};
-use hairpin_measure::{Figure, Kind, Row, Style};
+use hairpin_measure::{Figure, Kind, Row, Style, TextTable};
 
 use super::latency_breakdown::StampCounts;
 use super::ping_case::PingCase;
@@ -47,6 +46,33 @@ const HALF: [&str; 15] = [
 /// The left-aligned columns.
 const WORDS: [&str; 4] = ["protocol", "wait", "case", "note"];
 
+/// The columns that narrow terminals drop, the last first.
+const DROPPED: [&str; 23] = [
+    "p99",
+    "case",
+    "interval",
+    "lost",
+    "size",
+    "max",
+    "p50 over rounds",
+    "p99.9",
+    "p90",
+    "samples",
+    "min",
+    "avg",
+    "deviation",
+    "p99.99",
+    "p95",
+    "p75",
+    "p25",
+    "sent",
+    "least to most",
+    "lost %",
+    "received MB/s",
+    "sent/s",
+    "lateness p99",
+];
+
 /// Renders whole round trips and, for closed loops, half round trips, in microseconds.
 pub(super) fn render(rows: &[Row], style: Style) -> String {
     let mut text =
@@ -73,19 +99,17 @@ fn is_closed(row: &Row) -> bool {
 
 /// Renders a table with these headings and rows.
 pub(super) fn drawn(headings: &[&str], rows: Vec<Vec<String>>, style: Style) -> String {
-    let mut table = comfy_table::Table::new();
-    table.load_style(match style {
-        Style::Plain => presets::NOTHING,
-        Style::Lines => presets::UTF8_FULL_CONDENSED,
-    });
-    table.set_header(headings.to_vec());
-    table.add_rows(rows);
-    for (column, heading) in table.column_iter_mut().zip(headings) {
-        if !WORDS.contains(heading) {
-            column.set_cell_alignment(CellAlignment::Right);
+    let mut table = TextTable::default();
+    for heading in headings {
+        let rank = DROPPED.iter().position(|it| it == heading).map_or(0, |place| place + 1);
+        let rank = u8::try_from(rank).unwrap_or(u8::MAX);
+        match WORDS.contains(heading) {
+            true => table.add_words(heading, rank),
+            false => table.add_figures(heading, rank),
         }
     }
-    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    rows.into_iter().for_each(|row| table.add_row(row));
+    table.render(style)
 }
 
 fn whole(row: &Row) -> Vec<String> {

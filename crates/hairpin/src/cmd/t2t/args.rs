@@ -112,6 +112,14 @@ impl T2tArgs {
         RunPlan::new(cases, self.rounds.unwrap_or(usual), !self.quick)
     }
 
+    /// Returns the command after this one: after a first run one that counts, then the report.
+    pub(super) fn next_command(&self) -> &'static str {
+        match self.full {
+            true => "compare two such runs: hairpin bench-compare A.json B.json",
+            false => "publishable figures: hairpin t2t --full --json t2t.json --report",
+        }
+    }
+
     /// Returns the transports, kernel sockets first.
     fn transports(&self) -> Vec<TransportArgs> {
         let kernel = self.against_kernel.then(TransportArgs::default);
