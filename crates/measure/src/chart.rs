@@ -28,7 +28,8 @@ pub(crate) use series_style::{SeriesStyle, dark_style};
 pub(crate) struct Chart {
     /// The file name without `.svg`.
     pub(crate) name: String,
-    title: String,
+    pub(crate) title: String,
+    layout: Layout,
     /// The machines and commands of the measurement.
     subject: String,
     /// Counts and reading aid, one paragraph each.
@@ -38,9 +39,25 @@ pub(crate) struct Chart {
     body: String,
 }
 
-/// The width of every chart: full size on a laptop, two thirds on A4, where the smallest text has 6
-/// points.
-const WIDTH: f64 = 960.0;
+/// The dimensions of a chart.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Layout {
+    /// The width in pixels.
+    width: f64,
+    /// The most panels in a row: with more, text is too small on paper.
+    columns: usize,
+    /// The most frames in a row of the overview.
+    frames: usize,
+}
+
+impl Layout {
+    /// Full size on a laptop, two thirds on A4, where the smallest text has 6 points. The frames
+    /// are the four intervals of a full benchmark.
+    pub(crate) const WIDE: Self = Self { width: 960.0, columns: 2, frames: 4 };
+    /// A telephone. The page contains the title as text, which is broken into lines.
+    pub(crate) const NARROW: Self = Self { width: 366.0, columns: 1, frames: 1 };
+}
+
 /// The space left of the first panel, for the labels of the vertical axis.
 const LEFT: f64 = 62.0;
 /// The space between two panels.
@@ -59,20 +76,20 @@ const PANELS: usize = 12;
 /// Returns the charts of a group: latency by message size if there are several sizes, percentiles,
 /// histogram, latency over time. The last three are omitted if several sizes make many panels.
 /// `subject` is one line with the machines and commands.
-pub(crate) fn charts(group: &ChartGroup<'_>, subject: &str) -> Vec<Chart> {
-    let by_size = by_size::draw(group, subject);
+pub(crate) fn charts(group: &ChartGroup<'_>, subject: &str, layout: Layout) -> Vec<Chart> {
+    let by_size = by_size::draw(group, subject, layout);
     if by_size.is_some() && group.panels.len() > PANELS {
         return by_size.into_iter().collect();
     }
     let charts = [percentiles::draw, histogram::draw, over_time::draw];
-    let charts = charts.into_iter().filter_map(|draw| draw(group, subject));
+    let charts = charts.into_iter().filter_map(|draw| draw(group, subject, layout));
     by_size.into_iter().chain(charts).collect()
 }
 
 impl Chart {
     /// Returns a standalone SVG document, with subject and caption.
     pub(crate) fn standalone(&self) -> String {
-        let mut canvas = Canvas { svg: Svg::default(), y: self.bottom };
+        let mut canvas = Canvas { svg: Svg::default(), y: self.bottom, layout: self.layout };
         canvas.title(22.0, &self.title);
         canvas.secondary((RIGHT, 40.0), Anchor::Start, &self.subject);
         for line in self.caption.iter().flat_map(|text| wrapped(text, CAPTION_COLUMNS)) {
@@ -87,27 +104,31 @@ impl Chart {
     }
 
     /// Returns an SVG element for the report page, which contains the style, the subject and the
-    /// caption.
+    /// caption; of a narrow chart also the title.
     pub(crate) fn inline(&self) -> String {
         /// The height of the omitted subject.
         const SUBJECT: f64 = 18.0;
-        let mut canvas = Canvas { svg: Svg::default(), y: 0.0 };
+        if self.layout == Layout::NARROW {
+            return self.element("", [HEAD, self.bottom], "");
+        }
+        let mut canvas = Canvas { svg: Svg::default(), y: 0.0, layout: self.layout };
         canvas.title(22.0 + SUBJECT, &self.title);
         self.element("", [SUBJECT, self.bottom], &canvas.svg.into_text())
     }
 
     fn element(&self, namespace: &str, [top, bottom]: [f64; 2], head: &str) -> String {
-        let Self { name, body, .. } = self;
+        let Self { name, body, layout: Layout { width, .. }, .. } = self;
+        let kind = if self.layout == Layout::NARROW { "-narrow" } else { "" };
         let (top, height) = (Px(top), Px(bottom - top));
         let (title, description) = (Escaped(&self.title), self.caption.join(" "));
         let description = Escaped(&description);
         format!(
-            "<svg {namespace}class=\"chart\" width=\"{WIDTH}\" height=\"{height}\" \
-             viewBox=\"0 {top} {WIDTH} {height}\" role=\"img\" \
-             aria-labelledby=\"{name}-title {name}-desc\" font-family=\"{FONTS}\" \
-             font-size=\"13\">\n<title id=\"{name}-title\">{title}</title>\n\
-             <desc id=\"{name}-desc\">{description}</desc>\n\
-             <rect class=\"fill-background\" y=\"{top}\" width=\"{WIDTH}\" height=\"{height}\" \
+            "<svg {namespace}class=\"chart\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 {top} {width} {height}\" role=\"img\" \
+             aria-labelledby=\"{name}{kind}-title {name}{kind}-desc\" font-family=\"{FONTS}\" \
+             font-size=\"13\">\n<title id=\"{name}{kind}-title\">{title}</title>\n\
+             <desc id=\"{name}{kind}-desc\">{description}</desc>\n\
+             <rect class=\"fill-background\" y=\"{top}\" width=\"{width}\" height=\"{height}\" \
              fill=\"{BACKGROUND}\"/>\n{head}{body}</svg>\n"
         )
     }
@@ -121,12 +142,22 @@ struct Canvas {
     svg: Svg,
     /// The lower end of the drawing so far.
     y: f64,
+    layout: Layout,
 }
 
 impl Canvas {
     /// Returns an empty canvas. The head is added last.
-    fn new() -> Self {
-        Self { svg: Svg::default(), y: HEAD }
+    fn new(layout: Layout) -> Self {
+        Self { svg: Svg::default(), y: HEAD, layout }
+    }
+
+    /// Returns the left and right ends of each column of panels.
+    fn columns(&self, panels: usize, margin: f64) -> Vec<[f64; 2]> {
+        let Layout { width, columns, .. } = self.layout;
+        let count = panels.clamp(1, columns) as f64;
+        let width = (width - LEFT - RIGHT - GUTTER * (count - 1.0)) / count - margin;
+        let left = |column: usize| LEFT + column as f64 * (width + margin + GUTTER);
+        (0..panels.min(columns)).map(|column| [left(column), left(column) + width]).collect()
     }
 
     fn title(&mut self, y: f64, title: &str) {
@@ -181,8 +212,13 @@ impl Canvas {
     fn axis(&mut self, y: f64, x: &Scale, ticks: &[(f64, String)], title: &str) {
         /// Half the width of a label.
         const END: f64 = 20.0;
+        /// The greatest width of a character.
+        const CHARACTER: f64 = 7.0;
+        /// The least space between two labels.
+        const GAP: f64 = 4.0;
         let [left, right] = x.pixels();
         self.svg.line((left, y), (right, y), &AXIS_LINE);
+        let mut free = f64::NEG_INFINITY;
         for (tick, label) in ticks {
             let at = x.position(*tick);
             self.svg.line((at, y), (at, y + 4.0), &AXIS_LINE);
@@ -192,7 +228,17 @@ impl Canvas {
                 (false, true) => (Anchor::End, right),
                 (false, false) => (Anchor::Middle, at),
             };
-            self.secondary((at, y + 17.0), anchor, label);
+            // Labels must not overlap each other either.
+            let width = label.chars().count() as f64 * CHARACTER;
+            let from = match anchor {
+                Anchor::Start => at,
+                Anchor::Middle => at - width / 2.0,
+                Anchor::End => at - width,
+            };
+            if from >= free {
+                self.secondary((at, y + 17.0), anchor, label);
+                free = from + width + GAP;
+            }
         }
         self.secondary((f64::midpoint(left, right), y + 34.0), Anchor::Middle, title);
     }
@@ -218,7 +264,15 @@ impl Canvas {
     fn finish(self, name: String, title: String, subject: &str, caption: [String; 2]) -> Chart {
         let caption = caption.into_iter().filter(|text| !text.is_empty()).collect();
         let (subject, bottom) = (subject.to_string(), self.y);
-        Chart { name, title, subject, caption, bottom, body: self.svg.into_text() }
+        Chart {
+            name,
+            title,
+            layout: self.layout,
+            subject,
+            caption,
+            bottom,
+            body: self.svg.into_text(),
+        }
     }
 }
 
@@ -230,17 +284,6 @@ const AXIS_LINE: [(&str, &dyn Display); 4] = [
     ("stroke-width", &1),
     ("fill", &"none"),
 ];
-
-/// The most panels in a row: with more, text is too small on paper.
-const COLUMNS: usize = 2;
-
-/// Returns the left and right ends of each column of panels.
-fn columns(panels: usize, margin: f64) -> Vec<[f64; 2]> {
-    let count = panels.clamp(1, COLUMNS) as f64;
-    let width = (WIDTH - LEFT - RIGHT - GUTTER * (count - 1.0)) / count - margin;
-    let left = |column: usize| LEFT + column as f64 * (width + margin + GUTTER);
-    (0..panels.min(COLUMNS)).map(|column| [left(column), left(column) + width]).collect()
-}
 
 /// Returns the title of a panel, with the letter of its file if there are several files.
 fn panel_title(group: &ChartGroup<'_>, panel: &Panel<'_>) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use hairpin_time::Utc;
 
-use crate::chart::{self, Chart, dark_style, file_letter};
+use crate::chart::{self, Chart, Layout, dark_style, file_letter};
 use crate::chart_group::{ChartGroup, Panel, interval};
 use crate::compare::against_kernel;
 use crate::results::shown;
@@ -13,6 +13,7 @@ use crate::scale::thousands;
 use crate::svg::printable;
 use crate::table::{
     explanations, has_baseline, has_rounds, interval_of_p50, micros, notes, rounded,
+    without_repeats,
 };
 use crate::text_table::shortened;
 use crate::{EnvironmentReport, Figure as RowFigure, Host, Results, Row, Timestamping};
@@ -27,6 +28,8 @@ pub(crate) struct Page<'a> {
     /// The overview chart of all groups.
     overview: Option<Figure>,
     sections: Vec<Section<'a>>,
+    /// The comparison of the first file with the second, if there are two.
+    ratios: Vec<RatioRow>,
     compared: Vec<Compared>,
     has_ticks: bool,
 }
@@ -76,8 +79,18 @@ struct Section<'a> {
 
 struct Figure {
     name: String,
+    title: String,
     svg: String,
+    /// The same for a telephone, without the title.
+    narrow: String,
     caption: Vec<String>,
+}
+
+/// A row of two files.
+struct RatioRow {
+    labels: String,
+    /// Median of both, ratio, quiet ratio with its interval, verdict.
+    figures: [String; 5],
 }
 
 /// The comparison of `poll` and `epoll` in one panel.
@@ -102,13 +115,20 @@ impl<'a> Page<'a> {
         let section = |(group, charts): (&'a ChartGroup<'a>, &Vec<Chart>)| Section {
             group,
             interval: group.interval(),
-            charts: charts.iter().map(figure).collect(),
+            charts: charts
+                .iter()
+                .zip(chart::charts(group, &subject, Layout::NARROW))
+                .map(|(wide, narrow)| figure(wide, &narrow))
+                .collect(),
         };
+        let overview = |layout| chart::overview(groups, &subject, layout);
+        let overview = overview(Layout::WIDE).zip(overview(Layout::NARROW));
         Self {
             dark: dark_style(),
             title: format!("Hairpin: {benchmark}"),
             files: (0..results.len()).map(|at| File::new(results, names, at)).collect(),
-            overview: chart::overview(groups, &subject).as_ref().map(figure),
+            overview: overview.map(|(wide, narrow)| figure(&wide, &narrow)),
+            ratios: ratios(results),
             sections: groups.iter().zip(charts).map(section).collect(),
             compared: groups.iter().flat_map(compare).collect(),
             has_ticks,
@@ -157,9 +177,23 @@ fn time(utc: Utc) -> String {
     format!("{} UTC", seconds.replace('T', " "))
 }
 
-fn figure(chart: &Chart) -> Figure {
-    let Chart { name, caption, .. } = chart;
-    Figure { name: name.clone(), svg: chart.inline(), caption: caption.clone() }
+fn figure(chart: &Chart, narrow: &Chart) -> Figure {
+    let Chart { name, title, caption, .. } = chart;
+    Figure {
+        name: name.clone(),
+        title: title.clone(),
+        svg: chart.inline(),
+        narrow: narrow.inline(),
+        caption: caption.clone(),
+    }
+}
+
+/// Returns the comparison of two files: the settings, both medians, their ratio, the ratio with the
+/// interval, and the verdict. Empty for another number of files.
+fn ratios(results: &[Results]) -> Vec<RatioRow> {
+    let [a, b] = results else { return Vec::new() };
+    let rows = crate::compare(a, b);
+    rows.iter().map(|row| RatioRow { labels: row.labels(&rows), figures: row.summary() }).collect()
 }
 
 impl Section<'_> {
@@ -212,7 +246,7 @@ fn warnings(rows: &[Row]) -> Vec<String> {
 fn failures(rows: &[Row]) -> Vec<String> {
     let mut failures: Vec<String> = Vec::new();
     for row in rows {
-        let Some(reason) = &row.failed else { continue };
+        let Some(reason) = row.failed.as_deref().map(without_repeats) else { continue };
         let ([feed, interval], wait) = (place(row), &row.setting.wait);
         let failure = format!("Failed: {feed}, {interval}, {wait}: {reason}");
         if failures.last() != Some(&failure) {
@@ -306,9 +340,11 @@ impl Group {
     }
 }
 
-/// Returns the figures of a row, in the order of the template's headings.
+/// Returns the figures of a row, in the order of the template's headings. A failed row has no
+/// latencies.
 fn figures(row: &Row, rows: &[Row]) -> Vec<String> {
     let summary = &row.summary;
+    let micros = |nanos: Option<u64>| micros(nanos.filter(|_| row.failed.is_none()));
     let float = |nanos: Option<f64>| micros(rounded(nanos));
     let over_rounds = |figure| float(shown(row, figure));
     let mut all = vec![thousands(row.samples), thousands(row.lost), micros(summary.min)];

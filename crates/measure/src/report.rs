@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::chart::{self, Chart};
+use crate::chart::{self, Chart, Layout};
 use crate::chart_group::{self, ChartGroup};
 use crate::page::Page;
 use crate::{Results, file};
@@ -107,7 +107,7 @@ impl<'a> Report<'a> {
     /// Draws the charts of each group.
     fn charts(&self, groups: &[ChartGroup<'_>]) -> Vec<Vec<Chart>> {
         let subject = Page::subject(self.results, self.names);
-        groups.iter().map(|group| chart::charts(group, &subject)).collect()
+        groups.iter().map(|group| chart::charts(group, &subject, Layout::WIDE)).collect()
     }
 
     fn page(&self, groups: &[ChartGroup<'_>], charts: &[Vec<Chart>]) -> String {

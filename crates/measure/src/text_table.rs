@@ -90,6 +90,7 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
 pub struct TextTable {
     columns: Vec<Column>,
     rows: Vec<Vec<String>>,
+    never_bordered: bool,
 }
 
 #[derive(Debug)]
@@ -105,6 +106,12 @@ const GAP: usize = 2;
 const CUT: usize = 6;
 
 impl TextTable {
+    /// Returns the table without borders, whatever the width.
+    #[must_use]
+    pub fn without_borders(self) -> Self {
+        Self { never_bordered: true, ..self }
+    }
+
     /// Adds a column of figures, which are right-aligned. `rank` is zero if it is never dropped.
     pub fn add_figures(&mut self, heading: &str, rank: u8) {
         self.add(heading, CellAlignment::Right, rank);
@@ -132,7 +139,7 @@ impl TextTable {
             return self.draw(&all, presets::NOTHING, 0, usize::MAX);
         };
         let bordered = |shown: &[usize]| self.width(shown) + shown.len() * (3 - GAP) + 3;
-        if bordered(&all) <= columns {
+        if !self.never_bordered && bordered(&all) <= columns {
             return self.draw(&all, presets::UTF8_FULL_CONDENSED, 0, usize::MAX);
         }
         let mut shown = all;

@@ -71,7 +71,8 @@
     svg.addEventListener('pointermove', function (event) {
       var box = svg.getBoundingClientRect();
       var scale = svg.viewBox.baseVal.width / box.width;
-      var x = (event.clientX - box.left) * scale, y = (event.clientY - box.top) * scale;
+      var x = (event.clientX - box.left) * scale;
+      var y = (event.clientY - box.top) * scale + svg.viewBox.baseVal.y;
       var plot = plots.find(function (plot) {
         var xs = numbers(plot, 'data-x'), ys = numbers(plot, 'data-y');
         return xs[0] <= x && x <= xs[1] && ys[1] <= y && y <= ys[0];

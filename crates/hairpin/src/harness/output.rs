@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use hairpin_host::{Clock, HostFacts};
-use hairpin_measure::{Host, Report, Results, Timestamping};
+use hairpin_measure::{EnvironmentReport, Host, Report, Results, Timestamping};
 
 /// The arguments for results that measuring commands share.
 #[derive(clap::Args, Debug, Clone)]
@@ -58,10 +58,10 @@ pub(crate) fn results(clock: &Clock, nic: &str) -> Results {
     Results { commit, ..Results::new(clock.now().utc, command_line(), host) }
 }
 
-/// Returns the width of the terminal, or that of a page without one.
-pub(crate) fn width() -> usize {
-    const PAGE: usize = 100;
-    terminal_size::terminal_size().map_or(PAGE, |(width, _)| width.0.into())
+/// Returns the line at the top of a screen if other programs took a part of the cores, else an
+/// empty text.
+pub(crate) fn busy(environment: Option<&EnvironmentReport>) -> String {
+    environment.and_then(EnvironmentReport::busy).map(|busy| busy + "\n").unwrap_or_default()
 }
 
 /// Prints to standard output. A reader that closes the pipe early is not an error.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::io::Write;
 
+use hairpin_measure::Style;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// A bar over all rounds of a run. The caller chooses the unit.
@@ -71,6 +72,7 @@ impl Progress {
 
     fn print_above(&self, line: &str) {
         self.bar.suspend(|| {
+            let line = Style::for_stderr().wrap(line);
             let _ = writeln!(std::io::stderr(), "{line}");
         });
     }

@@ -178,17 +178,27 @@ fn ended(mut child: Child) {
     }
 }
 
-/// A script that measures a page. It appends one line per chart (its size in pixels), one line with
-/// the overflow beyond the window in pixels, and one line with the readout under the pointer.
+/// A script that measures a page. It appends one line per visible chart (its size in pixels), one
+/// per text that a chart cuts, one with the overflow beyond the window in pixels, and one with the
+/// readout under the pointer.
 const PROBE: &str = r"<pre id='probe'></pre><script>
 var lines = [];
-document.querySelectorAll('svg.chart').forEach(function (svg) {
+var shown = Array.prototype.filter.call(document.querySelectorAll('svg.chart'), function (svg) {
+  return svg.getBoundingClientRect().width > 0;
+});
+shown.forEach(function (svg) {
   var box = svg.getBoundingClientRect();
   lines.push('picture ' + svg.closest('figure').id + ' ' + box.width + ' ' + box.height);
+  svg.querySelectorAll('text').forEach(function (text) {
+    var at = text.getBoundingClientRect();
+    if (at.left < box.left - 1 || at.right > box.right + 1) {
+      lines.push('cut ' + svg.closest('figure').id + ' ' + text.textContent);
+    }
+  });
 });
 var root = document.documentElement;
 lines.push('beyond ' + (root.scrollWidth - root.clientWidth));
-var svg = document.querySelector('svg.chart'), line = svg.querySelector('.plot .line');
+var svg = shown[0], line = svg.querySelector('.plot .line');
 var at = line.getBoundingClientRect();
 svg.dispatchEvent(new PointerEvent('pointermove',
   { clientX: at.left + at.width / 2, clientY: at.top + at.height / 2 }));
@@ -240,7 +250,7 @@ fn charts_have_a_size_and_page_fits_its_window() {
     let (folder, page) = full_report(20_000);
     let probed = folder.path().join("probed.html");
     fs::write(&probed, fs::read_to_string(&page).unwrap() + PROBE).unwrap();
-    for width in [1_280, 400] {
+    for width in [1_400, 1_280, 390] {
         let RenderedPage { dom, console } = open(&chromium, &probed, width);
         assert!(console.is_empty(), "{console:#?}");
         let probe = dom.split("<pre id=\"probe\">").nth(1).unwrap().split("</pre>").next().unwrap();
@@ -255,6 +265,7 @@ fn charts_have_a_size_and_page_fits_its_window() {
             let size = picture.split(' ').skip(1).map(|side| side.parse::<f64>().unwrap());
             assert!(size.fold(f64::INFINITY, f64::min) > 100.0, "{picture}");
         }
+        assert_eq!(lines("cut"), [""; 0], "{width}");
         assert_eq!(lines("beyond"), ["0"], "{width}");
         let readout = &lines("readout")[0];
         assert!(readout.contains(" %;block  ") && readout.ends_with(" µs"), "{readout}");

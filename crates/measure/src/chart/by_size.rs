@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Canvas, Chart, SeriesStyle};
+use super::{Canvas, Chart, Layout, SeriesStyle};
 use crate::chart_group::ChartGroup;
 use crate::scale::{Form, Scale, tick_micros};
 use crate::svg::{Anchor, PathData};
@@ -30,15 +30,15 @@ type Key<'a> = (usize, &'a str, &'a str, &'a str, &'a str);
 type Line<'a> = BTreeMap<u64, &'a Row>;
 
 /// Draws the medians of a group; `None` if no line has several sizes.
-pub(super) fn draw(group: &ChartGroup<'_>, subject: &str) -> Option<Chart> {
+pub(super) fn draw(group: &ChartGroup<'_>, subject: &str, layout: Layout) -> Option<Chart> {
     let lines = lines(group);
     let points = || lines.values().flatten();
     let (least, most) =
         (points().map(|(size, _)| *size).min()?, points().map(|(size, _)| *size).max()?);
     let slowest = points().filter_map(|(_, row)| row.summary.p50).max()?;
-    let mut canvas = Canvas::new();
+    let mut canvas = Canvas::new(layout);
     let (top, bottom) = (canvas.y + TITLE, canvas.y + TITLE + HEIGHT);
-    let (left, right) = (super::LEFT, super::WIDTH - super::RIGHT - NAMES);
+    let (left, right) = (super::LEFT, layout.width - super::RIGHT - NAMES);
     let x = Scale::new(Form::Log, [least as f64, most as f64], [left, right]);
     let y = Scale::new(Form::Linear, [0.0, slowest as f64 * 1.05], [bottom, top]);
     let title = format!("Latency by message size: {}, {}", group.feed, group.interval());
@@ -201,7 +201,7 @@ mod tests {
     fn draws_a_line_for_each_transport_and_protocol() {
         let results = [results(rows(&[4, 64, 1_024, 8]))];
         let groups = chart_groups(&results);
-        let chart = draw(&groups[0], "").unwrap().standalone();
+        let chart = draw(&groups[0], "", Layout::WIDE).unwrap().standalone();
         let document = roxmltree::Document::parse(&chart).unwrap();
         let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
         for name in ["udp, kernel", "rds, kernel", "rds, xdp", "4", "1024"] {
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn few_sizes_are_no_line() {
         let results = [results(rows(&[4, 64]))];
-        assert!(draw(&chart_groups(&results)[0], "").is_none());
+        assert!(draw(&chart_groups(&results)[0], "", Layout::WIDE).is_none());
     }
 
     #[test]

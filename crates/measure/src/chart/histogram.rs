@@ -1,6 +1,6 @@
 //! Histogram charts: the distribution of each wait, stacked on a common axis.
 
-use super::{Canvas, Chart, SeriesStyle, brief};
+use super::{Canvas, Chart, Layout, SeriesStyle, brief};
 use crate::Row;
 use crate::chart_group::{ChartGroup, Panel};
 use crate::scale::{Form, Scale};
@@ -22,12 +22,12 @@ const BARS_MAX: usize = 120;
 const WIDEST_LINEAR: f64 = 20.0;
 
 /// Draws the chart of a group; `None` without series.
-pub(super) fn draw(group: &ChartGroup<'_>, subject: &str) -> Option<Chart> {
+pub(super) fn draw(group: &ChartGroup<'_>, subject: &str, layout: Layout) -> Option<Chart> {
     let [min, max] = group.extremes()?;
     let form = if max / min.max(1.0) > WIDEST_LINEAR { Form::Log } else { Form::Linear };
     let title = format!("Histogram: {}, {}", group.feed, group.interval());
-    let mut canvas = Canvas::new();
-    let (columns, waits) = (super::columns(group.panels.len(), 0.0), group.waits());
+    let mut canvas = Canvas::new(layout);
+    let (columns, waits) = (canvas.columns(group.panels.len(), 0.0), group.waits());
     let x = Scale::new(form, [min, max], columns[0]);
     let bars = bar_count(group, &x);
     let shares = |row: &Row| shares(row, &x, bars);

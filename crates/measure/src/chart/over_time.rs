@@ -1,6 +1,6 @@
 //! Charts of latency over time.
 
-use super::{Canvas, Chart, SeriesStyle, brief};
+use super::{Canvas, Chart, Layout, SeriesStyle, brief};
 use crate::Bucket;
 use crate::chart_group::{ChartGroup, Panel, Series};
 use crate::scale::{Form, Scale, thousands, tick_micros};
@@ -16,12 +16,12 @@ const LABEL: f64 = 20.0;
 const PLOT: f64 = 72.0;
 
 /// Draws the chart of a group; `None` without series, or if no file contains the order of samples.
-pub(super) fn draw(group: &ChartGroup<'_>, subject: &str) -> Option<Chart> {
+pub(super) fn draw(group: &ChartGroup<'_>, subject: &str, layout: Layout) -> Option<Chart> {
     group.series().find(|series| !series.row.over_time.is_empty())?;
     let (x, y) = axes(group)?;
     let title = format!("Latency over time: {}, {}", group.feed, group.interval());
-    let mut canvas = Canvas::new();
-    let (columns, waits) = (super::columns(group.panels.len(), 0.0), group.waits());
+    let mut canvas = Canvas::new(layout);
+    let (columns, waits) = (canvas.columns(group.panels.len(), 0.0), group.waits());
     let ticks: Vec<_> = x.ticks(5).into_iter().map(|tick| (tick, thousands(tick as u64))).collect();
     for row in group.panels.chunks(columns.len()) {
         let top = canvas.y + TITLE;

@@ -1,7 +1,7 @@
 //! The overview chart: percentile curves of all groups as small multiples, intervals from left to
 //! right.
 
-use super::{Canvas, Chart, SeriesStyle, file_letter, percentiles};
+use super::{Canvas, Chart, Layout, SeriesStyle, file_letter, percentiles};
 use crate::chart_group::{ChartGroup, Panel};
 use crate::scale::{Scale, tick_micros};
 use crate::svg::{Anchor, PathData};
@@ -14,22 +14,28 @@ const TITLE: f64 = 24.0;
 const AXIS: f64 = 40.0;
 /// The space between two frames.
 const GAP: f64 = 16.0;
-/// The frames in a row: the four intervals of a full benchmark.
-const FRAMES: usize = 4;
+/// The space of a name in the legend.
+const NAME: f64 = 130.0;
 
 /// Draws the first case of each file in every group; `None` with fewer than two nonempty groups.
-pub(crate) fn overview(groups: &[ChartGroup<'_>], subject: &str) -> Option<Chart> {
+pub(crate) fn overview(groups: &[ChartGroup<'_>], subject: &str, layout: Layout) -> Option<Chart> {
     let groups: Vec<&ChartGroup<'_>> = groups.iter().filter(|group| !group.is_empty()).collect();
     let (x, y) = percentiles::axes(&groups)?;
     let first = groups.first().filter(|_| groups.len() > 1)?.panels.first()?;
     let title = format!("Percentiles of every feed and interval: {}", first.title);
-    let mut canvas = Canvas::new();
+    let mut canvas = Canvas::new(layout);
     legend(&mut canvas, &groups);
     let frames = Frame::for_groups(&groups);
-    for feed in frames.chunk_by(|a, b| (a.group.feed, a.panel.file) == (b.group.feed, b.panel.file))
-    {
-        feed.chunks(FRAMES).for_each(|row| draw(&mut canvas, row, &x, &y));
-    }
+    let is_row =
+        |a: &Frame<'_>, b: &Frame<'_>| (a.group.feed, a.panel.file) == (b.group.feed, b.panel.file);
+    let widest = frames.chunk_by(is_row).map(<[_]>::len).max().unwrap_or(1);
+    // Feeds of one interval share rows.
+    let rows: Vec<&[Frame<'_>]> = match widest {
+        1 => frames.chunks(layout.frames).collect(),
+        _ => frames.chunk_by(is_row).flat_map(|feed| feed.chunks(layout.frames)).collect(),
+    };
+    let count = rows.iter().map(|row| row.len()).max().unwrap_or(1);
+    rows.iter().for_each(|row| draw(&mut canvas, row, count, (&x, &y)));
     let reading = "All frames have the same axes. Percentiles from left to right: each mark is \
                    exceeded by a tenth of the samples that exceed the previous one. A line ends \
                    where fewer than 10 samples exceed the percentile.";
@@ -78,9 +84,15 @@ fn legend(canvas: &mut Canvas, groups: &[&ChartGroup<'_>]) {
             waits.push(wait);
         }
     }
-    let y = canvas.y + 14.0;
+    let room = canvas.layout.width - super::LEFT - super::RIGHT;
+    let in_row = ((room / NAME) as usize).max(1);
     for (number, wait) in waits.iter().enumerate() {
-        let (x, style) = (super::LEFT + number as f64 * 130.0, SeriesStyle::for_wait(wait));
+        if number > 0 && number % in_row == 0 {
+            canvas.y += 18.0;
+        }
+        let y = canvas.y + 14.0;
+        let x = super::LEFT + (number % in_row) as f64 * NAME;
+        let style = SeriesStyle::for_wait(wait);
         let mut stroke = PathData::default();
         stroke.move_to(x, y - 4.0);
         stroke.horizontal_to(x + 38.0);
@@ -100,9 +112,10 @@ fn legend(canvas: &mut Canvas, groups: &[&ChartGroup<'_>]) {
     canvas.y += 22.0;
 }
 
-fn draw(canvas: &mut Canvas, row: &[Frame<'_>], x: &Scale, y: &Scale) {
-    let room = super::WIDTH - super::LEFT - super::RIGHT - GAP * (FRAMES - 1) as f64;
-    let width = room / FRAMES as f64;
+/// Draws a row of frames, with the width of `count` in a row.
+fn draw(canvas: &mut Canvas, row: &[Frame<'_>], count: usize, (x, y): (&Scale, &Scale)) {
+    let gaps = GAP * (count - 1) as f64;
+    let width = (canvas.layout.width - super::LEFT - super::RIGHT - gaps) / count as f64;
     let (top, bottom) = (canvas.y + TITLE, canvas.y + TITLE + HEIGHT);
     for (number, frame) in row.iter().enumerate() {
         let left = super::LEFT + number as f64 * (width + GAP);

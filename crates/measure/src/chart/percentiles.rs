@@ -1,13 +1,13 @@
 //! Percentile charts: latency by percentile, with an axis by the number of nines.
 
-use super::{Canvas, Chart, SeriesStyle};
+use super::{Canvas, Chart, Layout, SeriesStyle};
 use crate::Row;
 use crate::chart_group::{ChartGroup, Panel, Series};
 use crate::scale::{Form, Scale, tick_micros};
 use crate::svg::{Anchor, PathData};
 
 /// The space right of each panel, for the names at the ends of the curves.
-const NAMES: f64 = 84.0;
+const NAMES: f64 = 100.0;
 /// The height of a panel.
 const HEIGHT: f64 = 300.0;
 /// The space above a panel, for its title.
@@ -20,11 +20,11 @@ const NAME_LEADING: f64 = 15.0;
 const SAMPLES_BEYOND: u64 = crate::Quantile::SAMPLES_BEYOND;
 
 /// Draws the chart of a group; `None` without series.
-pub(super) fn draw(group: &ChartGroup<'_>, subject: &str) -> Option<Chart> {
+pub(super) fn draw(group: &ChartGroup<'_>, subject: &str, layout: Layout) -> Option<Chart> {
     let (x, y) = axes(&[group])?;
     let title = format!("Percentiles: {}, {}", group.feed, group.interval());
-    let mut canvas = Canvas::new();
-    let columns = super::columns(group.panels.len(), NAMES);
+    let mut canvas = Canvas::new(layout);
+    let columns = canvas.columns(group.panels.len(), NAMES);
     for row in group.panels.chunks(columns.len()) {
         let (top, bottom) = (canvas.y + TITLE, canvas.y + TITLE + HEIGHT);
         for (column, panel) in columns.iter().zip(row) {

@@ -76,12 +76,7 @@ impl Compared {
     /// rows.
     #[must_use]
     pub fn chart(compared: &[Self], style: Style) -> String {
-        let columns = Self::setting_columns(compared);
-        let label = |row: &Self| {
-            let words: Vec<String> =
-                columns.iter().map(|column| (column.1)(&row.setting)).collect();
-            words.join(" ")
-        };
+        let label = |row: &Self| row.labels(compared).replace(", ", " ");
         let ratios: Vec<(String, &Ratio)> = compared
             .iter()
             .filter_map(|row| Some((label(row), row.quiet_ratio.as_ref()?)))
@@ -104,6 +99,22 @@ impl Compared {
         }
         let rows = |count: usize| if count == 1 { "row" } else { "rows" };
         counts.iter().map(|(note, count)| format!("{count} {}: {note}\n", rows(*count))).collect()
+    }
+
+    /// Returns the settings that differ between rows, and the wait and case.
+    pub(crate) fn labels(&self, compared: &[Self]) -> String {
+        let columns = Self::setting_columns(compared);
+        columns.iter().map(|column| (column.1)(&self.setting)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the medians, their ratio, the quiet ratio with its interval, and the verdict.
+    pub(crate) fn summary(&self) -> [String; 5] {
+        let [p50_a, p50_b, p50_ratio, _, _, quiet_ratio, interval] = self.figures();
+        let quiet = match self.quiet_ratio {
+            Some(_) => format!("{quiet_ratio} ({interval})"),
+            None => "-".to_owned(),
+        };
+        [p50_a, p50_b, p50_ratio, quiet, self.verdict.to_string()]
     }
 
     fn figures(&self) -> [String; 7] {

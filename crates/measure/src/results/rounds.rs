@@ -182,7 +182,7 @@ impl Row {
     /// - `cores`, `seed`, `ground` and `block_deadline_ns` are kept if they are equal in all
     ///   rounds.
     /// - `start_ns` is the median over the rounds that contain it.
-    /// - If a round failed, the row failed, with the round and the reason. If a round was
+    /// - If rounds failed, the row failed, with their numbers and reasons. If a round was
     ///   interrupted, the row was.
     /// - `rounds` is the number of rounds, and `by_round` contains the figures of each. An input
     ///   row that is already joined contributes all its rounds.
@@ -278,15 +278,23 @@ fn common<T: PartialEq>(rows: &[Row], what: impl Fn(&Row) -> Option<T>) -> Optio
     values.all(|other| other.as_ref() == Some(&first)).then_some(first)
 }
 
-/// Returns the first failed round with its reason.
+/// Returns the reasons of failed rounds, each once with the numbers of its rounds.
 fn failure(rows: &[Row]) -> Option<String> {
-    let mut reasons =
-        rows.iter().zip(1..).filter_map(|(row, round)| Some((row.failed.as_ref()?, round)));
-    let (reason, round) = reasons.next()?;
-    match rows.len() {
-        1 => Some(reason.clone()),
-        _ => Some(format!("round {round}: {reason}")),
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for (row, round) in rows.iter().zip(1_usize..) {
+        let Some(reason) = row.failed.as_deref() else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, rounds)) => rounds.push(round.to_string()),
+            None => reasons.push((reason, vec![round.to_string()])),
+        }
     }
+    let reason = |(reason, rounds): &(&str, Vec<String>)| match (rows.len(), &rounds[..]) {
+        (1, _) => (*reason).to_owned(),
+        (_, [round]) => format!("round {round}: {reason}"),
+        (_, rounds) => format!("rounds {}: {reason}", rounds.join(", ")),
+    };
+    let text = reasons.iter().map(reason).collect::<Vec<_>>().join("; ");
+    (!text.is_empty()).then_some(text)
 }
 
 /// Returns the median; for an even number, the longer of the two middle values.
@@ -447,6 +455,8 @@ mod tests {
         let joined = Row::from_rounds(&[cut, failed.clone()]).unwrap();
         assert_eq!((joined.failed.as_deref(), joined.interrupted), (Some("round 2: 3 gaps"), true));
         assert_eq!(joined.by_round[1], RoundFigures::default());
+        let twice = Row::from_rounds(&[failed.clone(), failed.clone()]).unwrap();
+        assert_eq!(twice.failed.as_deref(), Some("rounds 1, 2: 3 gaps"));
         assert_eq!(Row::from_rounds(&[failed]).unwrap().failed.as_deref(), Some("3 gaps"));
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hairpin_measure::{Figure, Host, Row};
+use hairpin_measure::{Figure, Host, Row, Style};
 
 /// One column of a table.
 pub(super) struct Column {
@@ -13,8 +13,8 @@ pub(super) struct Column {
 }
 
 /// Renders columns side by side; the first `published` of them are the published ones. The last
-/// name is that of the note.
-pub(super) fn drawn(names: &[&str], columns: &[Column], published: usize) -> String {
+/// name is that of the note. Columns that a terminal has no room for continue below the others.
+pub(super) fn drawn(names: &[&str], columns: &[Column], published: usize, style: Style) -> String {
     let shown = names.len().saturating_sub(1);
     let width = |column: &Column| {
         let cells = column.cells.iter().take(shown);
@@ -22,24 +22,50 @@ pub(super) fn drawn(names: &[&str], columns: &[Column], published: usize) -> Str
     };
     let widths: Vec<usize> = columns.iter().map(width).collect();
     let first = names[..shown].iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let line = |name: &str, cell: &dyn Fn(&Column) -> String| {
-        let mut text = format!("  {name:<first$}");
-        for (place, (column, width)) in columns.iter().zip(&widths).enumerate() {
-            let border = if place == published { " |" } else { "" };
-            let _ = write!(text, "{border}  {:>width$}", cell(column));
+    let mut text = String::new();
+    let mut begin = 0;
+    while begin < columns.len() || begin == 0 {
+        let room = style.columns().unwrap_or(usize::MAX);
+        let end = begin + fitting(&widths[begin..], room.saturating_sub(MARGIN + first));
+        let line = |name: &str, cell: &dyn Fn(&Column) -> String| {
+            let mut text = format!("{:MARGIN$}{name:<first$}", "");
+            for place in begin..end {
+                let border = if place == published && place > begin { " |" } else { "" };
+                let _ = write!(
+                    text,
+                    "{border}  {:>width$}",
+                    cell(&columns[place]),
+                    width = widths[place]
+                );
+            }
+            text.trim_end().to_owned() + "\n"
+        };
+        text += &line("", &|column| column.heading.clone());
+        for (place, name) in names[..shown].iter().enumerate() {
+            text += &line(name, &|column| column.cells.get(place).cloned().unwrap_or_default());
         }
-        text.trim_end().to_owned() + "\n"
-    };
-    let mut text = line("", &|column| column.heading.clone());
-    for (place, name) in names[..shown].iter().enumerate() {
-        text += &line(name, &|column| column.cells.get(place).cloned().unwrap_or_default());
+        begin = end.max(begin + 1);
     }
     for column in columns.iter().filter(|column| column.cells.len() == names.len()) {
         if let Some(note) = column.cells.last().filter(|note| !note.is_empty()) {
-            let _ = writeln!(text, "  {}: {note}", column.heading);
+            text += &style.wrap(&format!("  {}: {note}\n", column.heading));
         }
     }
     text
+}
+
+/// The space left of the names.
+const MARGIN: usize = 2;
+
+/// Returns the number of columns that fit, at least one, with room for the border.
+fn fitting(widths: &[usize], room: usize) -> usize {
+    const BORDER: usize = 2;
+    let mut used = BORDER;
+    let fits = |width: &&usize| {
+        used += 2 + **width;
+        used <= room
+    };
+    widths.iter().take_while(fits).count().max(usize::from(!widths.is_empty()))
 }
 
 /// Returns the median over rounds of the ratio of a figure of two rows.
@@ -89,4 +115,35 @@ pub(super) fn here(host: &Host, row: Option<&Row>, [first, second]: [&str; 2]) -
         "here: {}, {} cores, {machine}, Linux {}; {hosts};\n{bound}.",
         host.cpu, host.cores, host.kernel
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_without_room_continue_below() {
+        let column = |heading: &str, cell: &str| Column {
+            heading: heading.to_owned(),
+            cells: vec![cell.to_owned(), "late".to_owned()],
+        };
+        let columns: Vec<Column> =
+            (0..9).map(|number| column(&format!("transport {number}"), "123.45")).collect();
+        for width in [60, 80, 100, 120, 160] {
+            let text = drawn(&["min", ""], &columns, 3, Style::Terminal { columns: width });
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            assert_eq!(text.matches("123.45").count(), 9, "{text}");
+            let blocks = text.lines().filter(|line| line.trim_start().starts_with("min")).count();
+            assert_eq!(
+                blocks,
+                [(60, 3), (80, 2), (100, 2), (120, 1), (160, 1)]
+                    .into_iter()
+                    .find(|it| it.0 == width)
+                    .map_or(0, |it| it.1),
+                "{text}"
+            );
+        }
+        let plain = drawn(&["min", ""], &columns, 3, Style::Plain);
+        assert!(plain.lines().nth(1).is_some_and(|line| line.contains(" |  ")), "{plain}");
+    }
 }

@@ -1,7 +1,7 @@
 //! The interleaved rounds of a benchmark's columns.
 
 use anyhow::Result;
-use hairpin_measure::{Results, Row, interleaved};
+use hairpin_measure::{Results, Row, Style, interleaved};
 use hairpin_reactor::Wait;
 
 use super::bench_case::BenchCase;
@@ -50,7 +50,7 @@ pub(super) trait Bench {
     fn describe(case: &Self::Case, tally: &Self::Tally) -> String;
 
     /// Renders the tables of a results file.
-    fn render(results: &Results) -> String;
+    fn render(results: &Results, style: Style) -> String;
 }
 
 /// The results of all columns.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use hairpin_host::Clock;
-use hairpin_measure::Results;
+use hairpin_measure::{Results, Style};
 use hairpin_reactor::Wait;
 
 use super::bench_case::BenchCase;
@@ -57,7 +57,9 @@ pub(super) fn run<B: Bench>(words: &BenchOptions<'_>, plan: &[B::Case]) -> Resul
     results.rows = rows;
     results.truth = Some(checks.after());
     words.output.save(&results)?;
-    output::print(&(B::render(&results) + &said + &checks.describe_drops()))?;
+    let style = Style::for_stdout();
+    let text = output::busy(results.truth.as_ref()) + &B::render(&results, style) + &said;
+    output::print(&style.wrap(&(text + &checks.describe_drops())))?;
     let status = if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     Ok(signals.exit_status().unwrap_or(status))
 }
@@ -69,7 +71,9 @@ fn print_again<B: Bench>(path: &Path, output: &output::OutputArgs) -> Result<Exi
     }
     output.check()?;
     output.save(&results)?;
-    output::print(&B::render(&results))?;
+    let style = Style::for_stdout();
+    let text = output::busy(results.truth.as_ref()) + &B::render(&results, style);
+    output::print(&style.wrap(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,38 +1,55 @@
 //! Books and rates on a terminal.
 
+use std::cell::Cell;
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use hairpin_feed_handler::{Channel, Counters, EndOfEvent, InstrumentIndex, Level};
+use hairpin_measure::{Style, TextTable};
 use hairpin_sbe::Value;
 use hairpin_time::{Duration, Instant, Now};
 
-use super::screen::{Screen, Size};
+use super::screen::{Keyboard, Screen, Size};
 use super::statistics::Traffic;
 
 /// The interval between two drawings: as fast as a person can read changing numbers.
 const INTERVAL: Duration = Duration::from_millis(250);
-/// The number of lines above the books.
-const HEADING: usize = 5;
+/// A hidden instrument replaces a shown one if it changes this many times as often, so that lines
+/// keep their places.
+const PREFERENCE: f64 = 2.0;
 
 /// The state of the display.
 #[derive(Debug)]
-pub(super) struct BookWatch<O: Write> {
+pub(super) struct BookWatch<'a, O: Write> {
     screen: Screen<O>,
+    keyboard: Keyboard,
+    /// Set once `q` was typed.
+    quit: &'a Cell<bool>,
     title: String,
     due: Instant,
     before: Option<(Instant, Traffic, Counters)>,
     /// Changes of each book since the last drawing, and their recent average.
     changes: Vec<(u32, f64)>,
+    /// The instruments of the last drawing.
+    shown: Vec<InstrumentIndex>,
 }
 
-impl<O: Write> BookWatch<O> {
-    /// Takes over the terminal.
+impl<'a, O: Write> BookWatch<'a, O> {
+    /// Takes over the terminal, and sets `quit` when `q` is typed.
     ///
     /// # Errors
     /// The terminal's.
-    pub(super) fn begin(out: O, title: String) -> io::Result<Self> {
-        let screen = Screen::enter(out)?;
-        Ok(Self { screen, title, due: Instant::ZERO, before: None, changes: Vec::new() })
+    pub(super) fn begin(out: O, title: String, quit: &'a Cell<bool>) -> io::Result<Self> {
+        Ok(Self {
+            screen: Screen::enter(out)?,
+            keyboard: Keyboard::open(),
+            quit,
+            title,
+            due: Instant::ZERO,
+            before: None,
+            changes: Vec::new(),
+            shown: Vec::new(),
+        })
     }
 
     /// Counts the changes of an event.
@@ -66,6 +83,9 @@ impl<O: Write> BookWatch<O> {
             return Ok(());
         }
         self.due = wall + INTERVAL;
+        if self.keyboard.typed(b'q') {
+            self.quit.set(true);
+        }
         self.draw(now, traffic, channel, Size::of_terminal())
     }
 
@@ -76,26 +96,59 @@ impl<O: Write> BookWatch<O> {
         channel: &Channel,
         size: Size,
     ) -> io::Result<()> {
-        let mut lines = self.heading(now, traffic, channel);
         for (recent, late) in &mut self.changes {
             *late = *late * 0.8 + f64::from(std::mem::take(recent));
         }
-        let places = size.rows.saturating_sub(HEADING);
-        let mut order: Vec<_> = channel.instruments().iter().collect();
-        let of_late = |index: &InstrumentIndex| {
-            self.changes.get(index.as_usize()).map_or(0.0, |(_, late)| *late)
+        let style = Style::Terminal { columns: size.columns };
+        let heading = style.wrap(&self.heading(now, traffic, channel));
+        let busiest = self.busiest(channel, size.rows);
+        let all = channel.instruments().len();
+        let mut places = busiest.len();
+        let text = loop {
+            self.shown = in_order(channel, &busiest[..places]);
+            let footer = self.footer(all - places);
+            let text =
+                format!("{heading}\n{}{}", table(channel, &self.shown).render(style), footer);
+            let excess = text.lines().count().saturating_sub(size.rows);
+            if excess == 0 || places == 0 {
+                break text;
+            }
+            places = places.saturating_sub(excess);
         };
-        // The busiest; of equally busy ones, the first.
-        order.sort_by(|one, other| of_late(other).total_cmp(&of_late(one)));
-        order.truncate(places);
-        // In a constant order, so that lines keep their places.
-        order.sort();
-        lines.extend(order.into_iter().map(|index| book(channel, index)));
         self.before = Some((now.monotonic, *traffic, *channel.counters()));
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         self.screen.draw(&lines, size)
     }
 
-    fn heading(&self, now: Now, traffic: &Traffic, channel: &Channel) -> Vec<String> {
+    /// Returns at most `count` instruments, the most frequently changed first; of equal ones, the
+    /// shown before hidden ones, and else the first.
+    fn busiest(&self, channel: &Channel, count: usize) -> Vec<InstrumentIndex> {
+        let shown: HashSet<usize> = self.shown.iter().map(|index| index.as_usize()).collect();
+        let weight = |index: InstrumentIndex| {
+            let late = self.changes.get(index.as_usize()).map_or(0.0, |(_, late)| *late);
+            let is_shown = shown.contains(&index.as_usize());
+            (if is_shown { late * PREFERENCE } else { late }, is_shown, index)
+        };
+        let mut order: Vec<_> = channel.instruments().iter().map(weight).collect();
+        order.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
+        order.into_iter().take(count).map(|(.., index)| index).collect()
+    }
+
+    /// Returns the last line: the number of hidden instruments, and the key that ends the display.
+    fn footer(&self, hidden: usize) -> String {
+        let hidden = match hidden {
+            0 => String::new(),
+            count => format!("{count} less frequently changed instruments hidden"),
+        };
+        let key = if self.keyboard.is_open() { "q ends" } else { "" };
+        [hidden.as_str(), key]
+            .into_iter()
+            .filter(|it| !it.is_empty())
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+
+    fn heading(&self, now: Now, traffic: &Traffic, channel: &Channel) -> String {
         let counters = channel.counters();
         let none = (now.monotonic, *traffic, *counters);
         let (since, before, old) = self.before.as_ref().unwrap_or(&none);
@@ -108,17 +161,17 @@ impl<O: Write> BookWatch<O> {
         let in_sync = |index: &InstrumentIndex| instruments.book(*index).is_in_sync();
         let mut time = now.utc.to_string();
         time.truncate("2026-11-22T08:00:00.000".len());
-        vec![
-            format!("{}  {time}Z  {:?}", self.title, channel.state()),
+        [
+            format!("{}  {time}Z  {:?}\n", self.title, channel.state()),
             format!(
-                "{:.0} packets/s  {:.3} Mbit/s  {:.0} messages/s  {:.0} events/s",
+                "{:.0} packets/s  {:.3} Mbit/s  {:.0} messages/s  {:.0} events/s\n",
                 rate(traffic.packets, before.packets),
                 rate(traffic.bytes, before.bytes) * 8.0 / 1e6,
                 rate(counters.messages, old.messages),
                 rate(counters.events, old.events),
             ),
             format!(
-                "A {} first {}  B {} first {}  {} gaps  {} missed  {} dropped  {} of {} in sync",
+                "A {} first {}  B {} first {}  {} gaps  {} missed  {} dropped  {} of {} in sync\n",
                 counters.packets_a,
                 counters.first_a,
                 counters.packets_b,
@@ -129,29 +182,69 @@ impl<O: Write> BookWatch<O> {
                 instruments.iter().filter(in_sync).count(),
                 instruments.len(),
             ),
-            String::new(),
-            format!(
-                "{:>11} {:<20} {:>7} {:>9} {:>16} {:<16} {:<9} {:<7}",
-                "security", "symbol", "orders", "quantity", "bid", "ask", "quantity", "orders"
-            ),
         ]
+        .concat()
     }
 }
 
-/// Returns the best prices of a book as text.
-fn book(channel: &Channel, index: InstrumentIndex) -> String {
-    let book = channel.book(index);
-    let symbol = channel.definition(index).map(|definition| definition.symbol.to_string());
-    let [bid, ask] = [book.best_bid(), book.best_ask()].map(words);
-    let sync = if book.is_in_sync() { "" } else { " not in sync" };
-    let id = book.security_id();
-    let symbol = symbol.unwrap_or_default();
-    format!(
-        "{id:>11} {symbol:<20} {:>7} {:>9} {:>16} {:<16} {:<9} {:<7}{sync}",
-        bid[2], bid[1], bid[0], ask[0], ask[1], ask[2]
-    )
-    .trim_end()
-    .to_owned()
+/// Returns the instruments in the order of their symbols and ids.
+fn in_order(channel: &Channel, busiest: &[InstrumentIndex]) -> Vec<InstrumentIndex> {
+    let mut shown = busiest.to_vec();
+    shown.sort_by_cached_key(|&index| (symbol(channel, index), channel.book(index).security_id()));
+    shown
+}
+
+fn symbol(channel: &Channel, index: InstrumentIndex) -> String {
+    channel.definition(index).map(|definition| definition.symbol.to_string()).unwrap_or_default()
+}
+
+/// Returns the best prices of these books. Narrow terminals drop orders, then ids, then quantities;
+/// bid and ask stay.
+fn table(channel: &Channel, shown: &[InstrumentIndex]) -> TextTable {
+    let books: Vec<_> = shown.iter().map(|&index| channel.book(index)).collect();
+    let bids: Vec<_> = books.iter().map(|book| words(book.best_bid())).collect();
+    let asks: Vec<_> = books.iter().map(|book| words(book.best_ask())).collect();
+    let prices =
+        |side: &[[String; 3]]| aligned(side.iter().map(|words| words[0].clone()).collect());
+    let (bid_prices, ask_prices) = (prices(&bids), prices(&asks));
+    let mut table = TextTable::default().without_borders();
+    table.add_words("symbol", 0);
+    table.add_figures("security", 2);
+    table.add_figures("orders", 3);
+    table.add_figures("quantity", 1);
+    // Wide enough for most prices, so that columns keep their places.
+    table.add_figures(&format!("{:>10}", "bid"), 0);
+    table.add_figures(&format!("{:>10}", "ask"), 0);
+    table.add_figures("quantity", 1);
+    table.add_figures("orders", 3);
+    table.add_words("", 0);
+    for (place, (&index, book)) in shown.iter().zip(&books).enumerate() {
+        let [[_, bid_quantity, bid_orders], [_, ask_quantity, ask_orders]] =
+            [&bids[place], &asks[place]];
+        table.add_row([
+            symbol(channel, index),
+            book.security_id().to_string(),
+            bid_orders.clone(),
+            bid_quantity.clone(),
+            bid_prices[place].clone(),
+            ask_prices[place].clone(),
+            ask_quantity.clone(),
+            ask_orders.clone(),
+            if book.is_in_sync() { String::new() } else { "not in sync".to_owned() },
+        ]);
+    }
+    table
+}
+
+/// Adds spaces so that right-aligned prices have their decimal points below each other.
+fn aligned(mut prices: Vec<String>) -> Vec<String> {
+    let decimals = |price: &str| price.find('.').map_or(0, |point| price.len() - point);
+    let most = prices.iter().map(|price| decimals(price)).max().unwrap_or(0);
+    for price in &mut prices {
+        let missing = most - decimals(price);
+        price.extend(std::iter::repeat_n(' ', missing));
+    }
+    prices
 }
 
 /// Returns price, quantity and orders as text, with dashes for a missing level.
@@ -162,5 +255,16 @@ fn words(level: Option<&Level>) -> [String; 3] {
             let orders = if *orders == 0 { String::new() } else { orders.to_string() };
             [Value::from(*price).to_string(), quantity.to_string(), orders]
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimal_points_are_below_each_other() {
+        let prices = ["6050.25", "-0.5", "12", "-"].map(str::to_owned).to_vec();
+        assert_eq!(aligned(prices), ["6050.25", "-0.5 ", "12   ", "-   "].map(str::to_owned));
     }
 }

@@ -33,6 +33,7 @@ mod selection_check;
 mod statistics;
 mod throughput;
 
+use std::cell::Cell;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -75,6 +76,7 @@ pub(crate) fn run(arguments: &FeedArgs) -> Result<ExitCode> {
     }
     let (filter, names) = (arguments.filter(), arguments.names());
     let signals = Signals::take()?;
+    let quit = Cell::new(false);
     let options = PrintOptions {
         codecs: &codecs,
         format: arguments.format,
@@ -86,11 +88,11 @@ pub(crate) fn run(arguments: &FeedArgs) -> Result<ExitCode> {
         instruments: arguments.instruments as usize,
         orders: arguments.orders.into(),
         statistics: arguments.stats,
-        watch: arguments.watch,
+        watch: arguments.watch.then_some(&quit),
     };
     let (out, err) = (BufWriter::new(io::stdout().lock()), io::stderr().lock());
     let mut counts = DecodeCounts::default();
-    let stop_requested = || signals.stop_requested();
+    let stop_requested = || signals.stop_requested() || quit.get();
     let status = match &arguments.pcap[..] {
         paths @ [_, ..] => {
             let groups = arguments.groups().map_err(|what| anyhow!(what))?;
@@ -120,7 +122,8 @@ struct PrintOptions<'a> {
     instruments: usize,
     orders: OrderBooks,
     statistics: Option<Duration>,
-    watch: bool,
+    /// The display of books, and the flag that ends it.
+    watch: Option<&'a Cell<bool>>,
 }
 
 /// Prints the captures at `paths`, until it ends or `stop_requested` returns `true`.

@@ -50,7 +50,7 @@ pub(super) struct Printer<'a, O, E> {
     statistics: Option<Statistics>,
     /// With statistics: the totals for the last lines.
     throughput: Option<Throughput>,
-    watch: Option<BookWatch<io::Stdout>>,
+    watch: Option<BookWatch<'a, io::Stdout>>,
     selection: MessageFilter,
     selection_check: SelectionCheck,
     /// Instruments for which there was no room.
@@ -67,8 +67,8 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         (out, err): (O, E),
     ) -> io::Result<Self> {
         let selection = MessageFilter::new(options.filter.clone());
-        let watch =
-            options.watch.then(|| BookWatch::begin(io::stdout(), title.to_owned())).transpose()?;
+        let begin = |quit| BookWatch::begin(io::stdout(), title.to_owned(), quit);
+        let watch = options.watch.map(begin).transpose()?;
         Ok(Self {
             options,
             late_join,

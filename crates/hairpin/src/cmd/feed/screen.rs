@@ -1,6 +1,10 @@
 //! The terminal while books are displayed: the alternate screen, redrawn periodically.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Read, Write};
+
+use nix::sys::termios::{
+    LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr,
+};
 
 /// Switches to the alternate screen, hides the cursor, and disables wrapping of long lines.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
@@ -30,6 +34,52 @@ impl Size {
             columns: width.0.into(),
             rows: height.0.into(),
         })
+    }
+}
+
+/// The keys typed on standard input, without waiting for a line, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Keyboard {
+    /// The settings to restore; `None` if standard input is no terminal.
+    before: Option<Termios>,
+}
+
+impl Keyboard {
+    /// Switches the terminal to single keys that are not displayed. Control characters still send
+    /// signals.
+    pub(super) fn open() -> Self {
+        let stdin = io::stdin();
+        let before = stdin.is_terminal().then(|| tcgetattr(&stdin).ok()).flatten();
+        let before = before.filter(|before| {
+            let mut keys = before.clone();
+            keys.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
+            // A read returns at once, with what has been typed.
+            keys.control_chars[SpecialCharacterIndices::VMIN as usize] = 0;
+            keys.control_chars[SpecialCharacterIndices::VTIME as usize] = 0;
+            tcsetattr(&stdin, SetArg::TCSANOW, &keys).is_ok()
+        });
+        Self { before }
+    }
+
+    /// Returns `true` if keys can be typed.
+    pub(super) const fn is_open(&self) -> bool {
+        self.before.is_some()
+    }
+
+    /// Returns `true` if `key` was typed since the last call.
+    pub(super) fn typed(&self, key: u8) -> bool {
+        let mut keys = [0; 64];
+        let count = if self.is_open() { io::stdin().read(&mut keys).unwrap_or(0) } else { 0 };
+        keys[..count].contains(&key)
+    }
+}
+
+impl Drop for Keyboard {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // A closed terminal need not be restored.
+            let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, before);
+        }
     }
 }
 

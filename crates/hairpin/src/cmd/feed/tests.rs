@@ -83,7 +83,7 @@ fn options<'a>(codecs: &'a Codecs<'a>, filter: &'a Filter, books: bool) -> Print
         instruments: CaptureGroups::MAX_INSTRUMENTS,
         orders: OrderBooks::None,
         statistics: None,
-        watch: false,
+        watch: None,
     }
 }
 

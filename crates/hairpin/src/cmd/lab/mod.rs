@@ -15,6 +15,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use hairpin_measure::Style;
 
 use self::numbers::Comparison;
 use self::server::Server;
@@ -64,7 +65,7 @@ pub(crate) fn run(arguments: &LabArgs) -> Result<ExitCode> {
             comparison.record(side, seconds, &text);
         }
     }
-    output::print(&comparison.table(arguments.rounds, output::width()))?;
+    output::print(&comparison.table(arguments.rounds, Style::for_stdout()))?;
     Ok(ExitCode::SUCCESS)
 }
 

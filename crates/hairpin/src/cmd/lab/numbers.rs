@@ -1,12 +1,8 @@
 //! The numbers that two runs of a client printed.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
-/// The width of the columns beside the text.
-const NUMBERS: usize = 42;
-/// The least width of the text.
-const TEXT_MIN: usize = 18;
+use hairpin_measure::{Style, TextTable};
 
 /// A line of output: its text with `#` for each number, and the numbers.
 #[derive(Debug, PartialEq)]
@@ -48,11 +44,17 @@ impl Comparison {
         }
     }
 
-    /// Returns the medians of the seconds and of all numbers that differ between the sides, in a
-    /// table of at most `width` columns.
-    pub(super) fn table(&self, rounds: u32, width: usize) -> String {
-        let room = width.saturating_sub(NUMBERS).max(TEXT_MIN);
-        let mut rows = Vec::new();
+    /// Returns the medians of the seconds and of all numbers that differ between the sides.
+    pub(super) fn table(&self, rounds: u32, style: Style) -> String {
+        let mut table = TextTable::default();
+        table.add_words(&if rounds == 1 { "one round".to_owned() } else { format!("{rounds} rounds, medians") }, 0);
+        for heading in ["kernel sockets", "hairpin run", "ratio"] {
+            table.add_figures(heading, 0);
+        }
+        let mut add = |text: String, kernel: f64, ours: f64| {
+            let ratio = if kernel == 0.0 { String::new() } else { format!("{:.2}", ours / kernel) };
+            table.add_row([text, number(kernel), number(ours), ratio]);
+        };
         for key in &self.order {
             let [Some(kernel), Some(ours)] =
                 [0, 1].map(|side: usize| self.lines[side].get(key).map(|it| medians(it)))
@@ -62,27 +64,13 @@ impl Comparison {
             let differs: Vec<bool> = kernel.iter().zip(&ours).map(|(a, b)| a != b).collect();
             for (at, (&a, &b)) in kernel.iter().zip(&ours).enumerate() {
                 if differs[at] {
-                    rows.push((label(&key.0, at, &differs, &kernel), a, b));
+                    add(label(&key.0, at, &differs, &kernel), a, b);
                 }
             }
         }
         let [kernel, ours] = [0, 1].map(|side: usize| median(self.seconds[side].clone()));
-        rows.push(("seconds until the client ended".to_owned(), kernel, ours));
-        let texts = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or_default();
-        let room = room.min(texts.max(TEXT_MIN));
-        let title = match rounds {
-            1 => "one round".to_owned(),
-            rounds => format!("{rounds} rounds, medians"),
-        };
-        let mut table =
-            format!("{title:room$}{:>17}{:>16}{:>9}\n", "kernel sockets", "hairpin run", "ratio");
-        for (text, kernel, ours) in rows {
-            let ratio = if kernel == 0.0 { String::new() } else { format!("{:.2}", ours / kernel) };
-            let text = shortened(&text, room);
-            let (kernel, ours) = (number(kernel), number(ours));
-            let _ = writeln!(table, "{text:room$}{kernel:>17}{ours:>16}{ratio:>9}");
-        }
-        table
+        add("seconds until the client ended".to_owned(), kernel, ours);
+        table.render(style)
     }
 }
 
@@ -100,15 +88,6 @@ fn label(text: &str, at: usize, differs: &[bool], equal: &[f64]) -> String {
         label.push_str(part);
     }
     label.trim().to_owned()
-}
-
-/// Returns the end of a text that is too long: its start is usually the program's name.
-fn shortened(text: &str, room: usize) -> String {
-    let count = text.chars().count();
-    match count <= room {
-        true => text.to_owned(),
-        false => format!("~{}", text.chars().skip(count + 1 - room).collect::<String>()),
-    }
 }
 
 /// Formats a number with the digits that matter.
@@ -200,21 +179,22 @@ mod tests {
             comparison.record(1, 1.0, &text(ours));
         }
         comparison.record(0, 2.0, "another line 1");
-        let expected = "\
-3 rounds, medians                kernel sockets     hairpin run    ratio
-99.900 % took … us of 7                      20              50     2.50
-only …                                       20              50     2.50
-seconds until the client ended                2               1     0.50
-";
-        assert_eq!(comparison.table(3, 100), expected);
-        for width in [60, 80] {
-            let table = comparison.table(3, width);
-            assert!(table.lines().all(|line| line.chars().count() <= width), "{table}");
+        let table = comparison.table(3, Style::Plain);
+        let rows: Vec<Vec<&str>> =
+            table.lines().map(|line| line.trim().split("  ").map(str::trim).collect()).collect();
+        let words = |row: &Vec<&str>| {
+            row.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>()
+        };
+        let expected = [
+            ["3 rounds, medians", "kernel sockets", "hairpin run", "ratio"],
+            ["99.900 % took … us of 7", "20", "50", "2.50"],
+            ["only …", "20", "50", "2.50"],
+            ["seconds until the client ended", "2", "1", "0.50"],
+        ];
+        assert_eq!(rows.iter().map(words).collect::<Vec<_>>(), expected, "{table}");
+        for columns in [60, 80] {
+            let table = comparison.table(3, Style::Terminal { columns });
+            assert!(table.lines().all(|line| line.chars().count() <= columns), "{table}");
         }
-        assert!(
-            comparison.table(3, 60).contains("\n~ the client ended "),
-            "{}",
-            comparison.table(3, 60)
-        );
     }
 }

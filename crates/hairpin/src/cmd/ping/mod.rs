@@ -29,7 +29,9 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use hairpin_host::Clock;
-use hairpin_measure::{Clock as MeasuredBy, Results, Row, Style, Timestamping, interleaved};
+use hairpin_measure::{
+    Clock as MeasuredBy, Conclusion, Results, Row, Style, Timestamping, interleaved,
+};
 use hairpin_reactor::Wait;
 
 pub(crate) use args::{Cores, PingArgs, SIZE_MAX};
@@ -91,15 +93,22 @@ pub(crate) fn run(arguments: &PingArgs) -> Result<ExitCode> {
     results.truth = Some(checks.after());
 
     arguments.output.save(&results)?;
-    let mut text = if arguments.is_flood() {
-        rates.render(Style::for_stdout())
+    let (environment, style) = (results.truth.as_ref(), Style::for_stdout());
+    let mut text = style.wrap(&output::busy(environment));
+    let mut rest = String::new();
+    if arguments.is_flood() {
+        text += &rates.render(style);
     } else {
-        table::render(&results.rows, Style::for_stdout())
-            + &stall_check::lines(arguments.slowness().stall, &results.rows)
-    };
-    text += &counts;
-    text += &truth(&results, &checks);
-    output::print(&text)?;
+        text += &table::render(&results.rows, style);
+        rest += &stall_check::lines(arguments.slowness().stall, &results.rows);
+    }
+    rest += &counts;
+    rest += &truth(&results, &checks);
+    if !arguments.is_flood() {
+        let next = "a page with charts: hairpin ping --rounds 7 --json ping.json --report";
+        rest += &Conclusion::new(&results.rows, environment, next).to_string();
+    }
+    output::print(&(text + &style.wrap(&rest)))?;
     let failed = results.rows.iter().any(|row| row.failed.is_some());
     let status = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     Ok(signals.exit_status().unwrap_or(status))
@@ -193,18 +202,11 @@ pub(crate) fn joined(rounds: Vec<Vec<Row>>, planned: usize) -> Vec<Row> {
     let cases = rounds.iter().map(Vec::len).min().unwrap_or(0);
     let case = |index: usize| {
         let rows: Vec<Row> = rounds.iter().map(|round| round[index].clone()).collect();
-        let reasons: Vec<String> = rows
-            .iter()
-            .zip(1..)
-            .filter_map(|(row, round)| Some(format!("round {round}: {}", row.failed.as_ref()?)))
-            .collect();
         let row = Row::from_rounds(&rows).unwrap_or_else(|error| {
             let reason = format!("the rounds differ: {error}");
             Row::failed(rows[0].setting.clone(), reason)
         });
-        let failed = (!reasons.is_empty()).then(|| reasons.join("; "));
-        let interrupted = is_cut_short || rows.iter().any(|row| row.interrupted);
-        Row { failed: failed.or(row.failed.clone()), interrupted, ..row }
+        Row { interrupted: is_cut_short || row.interrupted, ..row }
     };
     (0..cases).map(case).collect()
 }

@@ -76,8 +76,8 @@ const DROPPED: [&str; 23] = [
 /// Renders whole round trips and, for closed loops, half round trips, in microseconds.
 pub(super) fn render(rows: &[Row], style: Style) -> String {
     let mut text =
-        "Round trips, µs (p50 over rounds: the 95 % interval of its median)\n".to_owned();
-    let notes: Vec<String> = rows.iter().map(note).collect();
+        style.wrap("Round trips, µs (p50 over rounds: the 95 % interval of its median)\n");
+    let notes: Vec<String> = rows.iter().map(|row| note(row, style)).collect();
     let has_notes = notes.iter().any(|note| !note.is_empty());
     let headings: Vec<&str> = WHOLE.into_iter().chain(has_notes.then_some("note")).collect();
     let cases = rows
@@ -85,9 +85,11 @@ pub(super) fn render(rows: &[Row], style: Style) -> String {
         .zip(notes)
         .map(|(row, note)| whole(row).into_iter().chain(has_notes.then_some(note)).collect());
     text += &drawn(&headings, cases.collect(), style);
-    let closed: Vec<&Row> = rows.iter().filter(|row| is_closed(row) && row.samples > 0).collect();
+    let is_shown = |row: &&Row| is_closed(row) && row.samples > 0 && row.failed.is_none();
+    let closed: Vec<&Row> = rows.iter().filter(is_shown).collect();
     if !closed.is_empty() {
-        text += "\nHalf round trips of the closed loops, µs, as sockperf prints them\n";
+        let heading = "\nHalf round trips of the closed loops, µs, as sockperf prints them\n";
+        text += &style.wrap(heading);
         text += &drawn(&HALF, closed.into_iter().map(half).collect(), style);
     }
     text
@@ -114,7 +116,9 @@ pub(super) fn drawn(headings: &[&str], rows: Vec<Vec<String>>, style: Style) -> 
 
 fn whole(row: &Row) -> Vec<String> {
     let (setting, of) = (&row.setting, &row.summary);
-    let spread = row.over_rounds(Figure::P50);
+    // A failed row has no latencies.
+    let micros = |nanos: Option<u64>| micros(nanos.filter(|_| row.failed.is_none()), 1);
+    let spread = row.over_rounds(Figure::P50).filter(|_| row.failed.is_none());
     vec![
         setting.protocol.clone(),
         setting.wait.clone(),
@@ -126,16 +130,16 @@ fn whole(row: &Row) -> Vec<String> {
         setting.case.clone(),
         row.samples.to_string(),
         row.lost.to_string(),
-        micros(of.min, 1),
-        micros(of.p50, 1),
+        micros(of.min),
+        micros(of.p50),
         spread.map_or("-".to_owned(), |spread| {
             format!("{:.2} to {:.2}", spread.low / 1e3, spread.high / 1e3)
         }),
-        micros(of.p90, 1),
-        micros(of.p99, 1),
-        micros(of.p99_9, 1),
-        micros(of.max, 1),
-        micros(row.lateness_p99, 1),
+        micros(of.p90),
+        micros(of.p99),
+        micros(of.p99_9),
+        micros(of.max),
+        micros(row.lateness_p99),
     ]
 }
 
@@ -157,9 +161,13 @@ fn micros(nanos: Option<u64>, part: u64) -> String {
     if part == 1 { format!("{micros:.2}") } else { format!("{micros:.3}") }
 }
 
-fn note(row: &Row) -> String {
+/// Returns the restrictions of a row; for a terminal without the reason, which the conclusion has.
+fn note(row: &Row, style: Style) -> String {
     let late = (row.late && row.failed.is_none()).then(|| "late".to_owned());
-    let failed = row.failed.as_ref().map(|reason| format!("failed: {reason}"));
+    let failed = row.failed.as_ref().map(|reason| match style {
+        Style::Plain => format!("failed: {reason}"),
+        Style::Terminal { .. } => "failed".to_owned(),
+    });
     let interrupted = row.interrupted.then(|| "interrupted".to_owned());
     [failed, late, interrupted].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
@@ -271,6 +279,18 @@ pub(super) mod tests {
     fn prints_open_loop_without_half_round_trips() {
         let text = render(&[row(100)], Style::Plain);
         assert!(text.contains("100 µs") && !text.contains("Half"), "{text}");
+    }
+
+    #[test]
+    fn fits_terminals_and_keeps_the_median() {
+        let rows = [row(0), row(100)];
+        for columns in [60, 80, 100, 120, 160] {
+            let text = render(&rows, Style::Terminal { columns });
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+            let heading: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
+            assert_eq!(heading.contains(&"case"), columns >= 80, "{text}");
+            assert!(text.contains("p50") && text.contains("12.50"), "{text}");
+        }
     }
 
     #[test]

@@ -18,14 +18,17 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use hairpin_host::Clock;
 use hairpin_mapped::CounterPages;
+use hairpin_measure::Style;
 
 use pattern::Pattern;
 use snapshot::{CounterFilter, CounterSnapshot};
+use table::PreviousValues;
 
 /// Print live counters of running Hairpin processes
 ///
-/// A line for each value: process id, command, name, value, unit. An ordinary user sees only their
-/// own processes, root sees all. Exit status: 0 if anything was printed, 1 if nothing was or if a
+/// A line for each value: process id, command, name, value, unit. On a terminal it is a table for
+/// each process, without counters that are 0. An ordinary user sees only their own processes, root
+/// sees all. Exit status: 0 if anything was printed, 1 if nothing was or if a
 /// given PID publishes nothing that may be read, 2 for wrong arguments, 130 when interrupted.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct StatArgs {
@@ -37,6 +40,10 @@ pub(crate) struct StatArgs {
     /// times
     #[arg(long = "name", value_name = "PATTERN")]
     names: Vec<Pattern>,
+
+    /// On a terminal, show counters that are 0 too; other outputs have all of them
+    #[arg(long)]
+    all: bool,
 
     /// Repeat every SECONDS seconds: on a terminal as a table with rates, otherwise as lines that
     /// begin with the time; PIDs must precede it [default: 1]
@@ -64,13 +71,17 @@ enum Format {
 pub(crate) fn run(arguments: &StatArgs) -> Result<ExitCode> {
     let filter =
         CounterFilter { processes: arguments.processes.clone(), names: arguments.names.clone() };
+    let is_table = arguments.format == Format::Text && io::stdout().is_terminal();
+    let with_zeros = arguments.all || !arguments.names.is_empty();
     if let Some(interval) = arguments.watch {
-        let is_table = arguments.format == Format::Text && io::stdout().is_terminal();
-        return watch::run(&filter, interval, arguments.format, is_table);
+        return watch::run(&filter, interval, arguments.format, (is_table, with_zeros));
     }
     let pages = find()?;
     let snapshot = CounterSnapshot::take(&pages, &filter, Clock::from_kernel().now().utc);
     let text = match arguments.format {
+        Format::Text if is_table && !snapshot.pages.is_empty() => {
+            table::render(&snapshot, &PreviousValues::default(), with_zeros, Style::for_stdout())
+        }
         Format::Text => lines::render(&snapshot),
         Format::Json => json::render(&snapshot)?,
     };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use hairpin_mapped::{Kind, Metric};
+use hairpin_measure::{Style, TextTable};
 use hairpin_time::Utc;
 
 use super::snapshot::{CounterSnapshot, PageId, ProcessPage};
@@ -36,27 +37,30 @@ impl PreviousValues {
     }
 }
 
-/// Returns the table. Zeros are left out unless `with_zeros`, and the title has their number.
+/// Returns the table. Zeros are left out unless `with_zeros`, and their number is below the others.
+/// A narrow terminal loses units; see [`TextTable`].
 pub(super) fn render(
     snapshot: &CounterSnapshot<'_>,
     previous: &PreviousValues,
     with_zeros: bool,
+    style: Style,
 ) -> String {
-    let mut text = format!("hairpin stat, {}", seconds(snapshot.taken));
+    let mut head = format!("hairpin stat, {}", seconds(snapshot.taken));
     if snapshot.unreadable > 0 {
-        let _ = write!(text, "; {} processes of other users skipped", snapshot.unreadable);
+        let _ = write!(head, "; {} processes of other users skipped", snapshot.unreadable);
     }
-    text.push('\n');
+    head.push('\n');
     if snapshot.pages.is_empty() {
-        text.push_str("\nno process publishes such counters\n");
+        head.push_str("\nno process publishes such counters\n");
     }
+    let mut text = style.wrap(&head);
     for page in &snapshot.pages {
-        let _ =
-            writeln!(text, "\n{} {}, since {}", page.process, page.title, seconds(page.started));
-        render_page(&mut text, page, snapshot, previous, with_zeros);
+        let title = format!("\n{} {}, since {}\n", page.process, page.title, seconds(page.started));
+        text += &style.wrap(&title);
+        render_page(&mut text, page, snapshot, (previous, with_zeros), style);
     }
     for (process, why) in &snapshot.refused {
-        let _ = writeln!(text, "\ncannot read {process}: {why}");
+        text += &style.wrap(&format!("\ncannot read {process}: {why}\n"));
     }
     text
 }
@@ -65,22 +69,37 @@ fn render_page(
     text: &mut String,
     page: &ProcessPage<'_>,
     snapshot: &CounterSnapshot<'_>,
-    previous: &PreviousValues,
-    with_zeros: bool,
+    (previous, with_zeros): (&PreviousValues, bool),
+    style: Style,
 ) {
     let id = page.id();
     let is_shown = |(_, value): &&(&Metric, u64)| with_zeros || *value > 0;
     let shown = || page.values.iter().filter(is_shown);
-    let name = shown().map(|(metric, _)| metric.name.len()).max().unwrap_or_default();
-    for (metric, value) in shown() {
-        let rate = previous.rate(&id, metric, *value, snapshot.taken);
-        let rate = rate.map(|rate| format!("{:>12}/s", short(rate))).unwrap_or_default();
-        let line = format!("  {:<name$} {value:>15} {:<11}{rate}", metric.name, metric.unit);
-        let _ = writeln!(text, "{}", line.trim_end());
+    let rates: Vec<String> = shown()
+        .map(|(metric, value)| {
+            let rate = previous.rate(&id, metric, *value, snapshot.taken);
+            rate.map(|rate| format!("{}/s", short(rate))).unwrap_or_default()
+        })
+        .collect();
+    let has_rates = rates.iter().any(|rate| !rate.is_empty());
+    let mut table = TextTable::default().without_borders();
+    table.add_words("counter", 0);
+    table.add_figures("value", 0);
+    table.add_words("unit", 1);
+    if has_rates {
+        table.add_figures("rate", 0);
+    }
+    for ((metric, value), rate) in shown().zip(rates) {
+        let cells = [metric.name.clone(), value.to_string(), metric.unit.to_string()];
+        table.add_row(cells.into_iter().chain(has_rates.then_some(rate)));
+    }
+    if shown().next().is_some() {
+        *text += &table.render(style);
     }
     let hidden = page.values.len() - shown().count();
     if hidden > 0 {
-        let _ = writeln!(text, "  and {hidden} that are 0");
+        let line = format!("hidden zeros: {hidden} (--all shows them)\n");
+        *text += &style.wrap(&line);
     }
 }
 
@@ -103,6 +122,12 @@ mod tests {
     use super::super::snapshot::tests::{metric, page, snapshot};
     use super::*;
 
+    const STYLE: Style = Style::Terminal { columns: 60 };
+
+    fn shown(snapshot: &CounterSnapshot<'_>, previous: &PreviousValues, all: bool) -> String {
+        render(snapshot, previous, all, STYLE)
+    }
+
     #[test]
     fn rates_are_of_counters_between_two_readings() {
         let ticks = metric("run.ticks", Kind::Counter, Unit::Count);
@@ -112,38 +137,54 @@ mod tests {
             vec![(&ticks, values[0]), (&bytes, values[1]), (&traders, values[2])]
         };
         let first = snapshot(100, vec![page(7, 50, values([10, 0, 3]))]);
-        let shown = render(&first, &PreviousValues::default(), false);
         assert_eq!(
-            shown,
+            shown(&first, &PreviousValues::default(), false),
             "hairpin stat, 1970-01-01T00:01:40Z\n\n\
-             7 exchange --interface lo, since 1970-01-01T00:00:50Z\n  \
-             run.ticks                10 count\n  \
-             run.traders               3 connections\n  \
-             and 1 that are 0\n"
+             7 exchange --interface lo, since 1970-01-01T00:00:50Z\n\
+             counter      value  unit\n\
+             run.ticks       10  count\n\
+             run.traders      3  connections\n\
+             hidden zeros: 1 (--all shows them)\n"
         );
         let second = snapshot(104, vec![page(7, 50, values([15, 4_000, 2]))]);
-        let shown = render(&second, &PreviousValues::new(&first), false);
-        let expected = "  run.ticks                   15 count               1.2/s\n  \
-                        run.bytes_sent            4000 bytes              1000/s\n  \
-                        run.traders                  2 connections\n";
-        assert!(shown.ends_with(expected), "{shown}");
+        let text = shown(&second, &PreviousValues::new(&first), false);
+        let expected = "counter         value  unit           rate\n\
+                        run.ticks          15  count         1.2/s\n\
+                        run.bytes_sent   4000  bytes        1000/s\n\
+                        run.traders         2  connections\n";
+        assert!(text.ends_with(expected), "{text}");
         // The next process with that id has another start time.
         let third = snapshot(105, vec![page(7, 104, values([99, 0, 0]))]);
-        let shown = render(&third, &PreviousValues::new(&second), true);
-        let expected = "  run.ticks                   99 count\n  \
-                        run.bytes_sent               0 bytes\n  \
-                        run.traders                  0 connections\n";
-        assert!(shown.ends_with(expected), "{shown}");
+        let text = shown(&third, &PreviousValues::new(&second), true);
+        let expected = "run.ticks          99  count\n\
+                        run.bytes_sent      0  bytes\n\
+                        run.traders         0  connections\n";
+        assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn fits_terminals_of_every_width() {
+        let long = "feed.a_counter_whose_name_is_longer_than_usual_terminals_are_wide";
+        let metrics = [metric(long, Kind::Counter, Unit::Count)];
+        let values = |value| metrics.iter().map(|metric| (metric, value)).collect();
+        let at = |taken, value| snapshot(taken, vec![page(7, 50, values(value))]);
+        for columns in [60, 80, 100, 120, 160] {
+            let style = Style::Terminal { columns };
+            let text = render(&at(2, u64::MAX), &PreviousValues::new(&at(1, 1)), false, style);
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
+            assert!(text.contains("18446744073709551615"), "{text}");
+            assert_eq!(text.contains("unit"), columns > 100, "{columns}: {text}");
+        }
     }
 
     #[test]
     fn has_no_rate_for_falling_counter_or_stopped_clock() {
         let ticks = metric("run.ticks", Kind::Counter, Unit::Count);
         let at = |taken, value| snapshot(taken, vec![page(7, 50, vec![(&ticks, value)])]);
-        let shown = render(&at(101, 9), &PreviousValues::new(&at(100, 10)), false);
-        assert!(shown.contains(" 0/s"), "{shown}");
-        let shown = render(&at(100, 11), &PreviousValues::new(&at(100, 10)), false);
-        assert!(!shown.contains("/s"), "{shown}");
+        let text = shown(&at(101, 9), &PreviousValues::new(&at(100, 10)), false);
+        assert!(text.contains(" 0/s"), "{text}");
+        let text = shown(&at(100, 11), &PreviousValues::new(&at(100, 10)), false);
+        assert!(!text.contains("/s"), "{text}");
     }
 
     #[test]
@@ -152,13 +193,13 @@ mod tests {
         let error = PageError::Newer(2);
         snapshot.refused.push((8, &error));
         snapshot.unreadable = 3;
-        let shown = render(&snapshot, &PreviousValues::default(), false);
+        let text = render(&snapshot, &PreviousValues::default(), false, Style::Plain);
         for expected in [
             "Z; 3 processes of other users skipped\n",
             "\nno process publishes such counters\n",
             "\ncannot read 8: unsupported page version 2: this program supports version 1\n",
         ] {
-            assert!(shown.contains(expected), "{shown}");
+            assert!(text.contains(expected), "{text}");
         }
     }
 }

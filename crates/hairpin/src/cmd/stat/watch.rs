@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use hairpin_host::Clock;
+use hairpin_measure::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -38,7 +39,7 @@ pub(super) fn run(
     filter: &CounterFilter,
     interval: Duration,
     format: Format,
-    is_table: bool,
+    (is_table, with_zeros): (bool, bool),
 ) -> Result<ExitCode> {
     let signals = Signals::take()?;
     let mut pause = Pause::new()?;
@@ -50,7 +51,7 @@ pub(super) fn run(
     if warns && !print_missing(&first, &pages, filter) {
         return Ok(ExitCode::FAILURE);
     }
-    let mut screen = Screen::new(format, is_table, !filter.names.is_empty());
+    let mut screen = Screen::new(format, is_table, with_zeros);
     screen.known = names_of(&first);
     let (mut looked, mut due) = (Instant::now(), Instant::now());
     loop {
@@ -118,7 +119,8 @@ impl Screen {
         self.known = present;
         match &self.table {
             Some(bar) => {
-                bar.set_message(table::render(snapshot, &self.previous, self.with_zeros));
+                let style = Style::for_stdout();
+                bar.set_message(table::render(snapshot, &self.previous, self.with_zeros, style));
                 bar.tick();
                 self.previous = PreviousValues::new(snapshot);
             }

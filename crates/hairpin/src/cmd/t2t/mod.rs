@@ -14,7 +14,7 @@ mod start_times;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use hairpin_measure::{Conclusion, EnvironmentReport, Style, Table};
+use hairpin_measure::{Conclusion, Style, Table};
 
 pub(crate) use args::T2tArgs;
 pub(crate) use run_context::{Measured, RunArgs, RunContext};
@@ -36,10 +36,10 @@ pub(crate) fn run(arguments: &T2tArgs) -> Result<ExitCode> {
     let left_out = if arguments.wait.is_empty() { plan.leave_out() } else { String::new() };
     let Measured { results, said } = context.measure(&plan, &left_out)?;
     let (environment, style) = (results.truth.as_ref(), Style::for_stdout());
-    let busy = environment.and_then(EnvironmentReport::busy).map(|busy| busy + "\n");
+    let busy = style.wrap(&output::busy(environment));
     let table = Table::new(&results.rows).with_environment(environment).render(style);
     let conclusion = Conclusion::new(&results.rows, environment, arguments.next_command());
-    let rest = style.wrap(&format!("{said}{conclusion}"));
-    output::print(&(style.wrap(&busy.unwrap_or_default()) + &table + &rest))?;
+    let rest = style.wrap(&(said + &conclusion.to_string()));
+    output::print(&(busy + &table + &rest))?;
     Ok(context.exit_status(&results))
 }

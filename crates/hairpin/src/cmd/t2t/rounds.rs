@@ -78,17 +78,9 @@ fn joined(rounds: &[Vec<Row>], planned: usize) -> Vec<Row> {
 /// Joins the rows of several rounds. A round that failed fails the result, with its number and
 /// reason.
 fn of_rounds(rows: &[Row]) -> Row {
-    let reasons: Vec<String> = rows
-        .iter()
-        .zip(1..)
-        .filter_map(|(row, round)| Some(format!("round {round}: {}", row.failed.as_ref()?)))
-        .collect();
-    let row = Row::from_rounds(rows).unwrap_or_else(|error| {
+    Row::from_rounds(rows).unwrap_or_else(|error| {
         Row::failed(rows[0].setting.clone(), format!("the rounds differ: {error}"))
-    });
-    let failed = (!reasons.is_empty()).then(|| reasons.join("; "));
-    let interrupted = rows.iter().any(|row| row.interrupted);
-    Row { failed: failed.or(row.failed.clone()), interrupted, ..row }
+    })
 }
 
 #[cfg(test)]
@@ -208,7 +200,7 @@ mod tests {
         let fails = vec![3, 5];
         let (rows, fake) = run(&plan(2, 90, 3), Fake { fails, ..Fake::default() });
         assert_eq!(fake.ran.len(), 6);
-        let reason = "round 2: 3 ticks lost; round 3: 3 ticks lost";
+        let reason = "rounds 2, 3: 3 ticks lost";
         assert_eq!((rows[0].failed.as_deref(), rows[1].failed.as_deref()), (None, Some(reason)));
     }
 

@@ -16,7 +16,7 @@ mod update_flow;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use hairpin_measure::{Results, Row};
+use hairpin_measure::{Results, Row, Style};
 
 pub(crate) use args::BenchFeedArgs;
 use feed_case::FeedCase;
@@ -94,8 +94,8 @@ impl Bench for Feed {
         tally.describe(case)
     }
 
-    fn render(results: &Results) -> String {
-        table::render(results)
+    fn render(results: &Results, style: Style) -> String {
+        table::render(results, style)
     }
 }
 

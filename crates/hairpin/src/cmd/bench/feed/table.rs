@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, is_too_short};
+use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, Style, is_too_short};
 
 use super::feed_case::{Receiver, name};
 use super::published_results::{FIGURES, SOURCE, TABLES, Table};
@@ -11,12 +11,12 @@ use crate::cmd::bench::bench_case::pause;
 use crate::cmd::bench::comparison_table::{Column, drawn, here, note};
 
 /// Renders the tables of a results file.
-pub(super) fn render(results: &Results) -> String {
+pub(super) fn render(results: &Results, style: Style) -> String {
     let rows: Vec<&Row> = results.rows.iter().filter(|row| row.setting.bench == "feed").collect();
     let step = results.truth.as_ref().map_or(0.0, |truth| truth.clock_step_ns);
     let mut text = "feed handler, 100 instruments, packets of one book entry, µs\n".to_owned();
     for table in TABLES {
-        let _ = write!(text, "\n{}", block(&table, &rows, step));
+        let _ = write!(text, "\n{}", block(&table, &rows, step, style));
     }
     let truth = results.truth.as_ref().map(EnvironmentReport::describe).unwrap_or_default();
     text + LEGEND + &machines(&results.host, rows.first().copied()) + &truth
@@ -35,7 +35,7 @@ fewer than 10 samples beyond it is -.
 /// The names of the lines after those of the figures.
 const LINES: [&str; 5] = ["median, low", "median, high", "samples", "lost", "note"];
 
-fn block(table: &Table, rows: &[&Row], step: f64) -> String {
+fn block(table: &Table, rows: &[&Row], step: f64, style: Style) -> String {
     let Table { span, interval_us, columns } = table;
     let pause = pause(*interval_us);
     let published = columns.iter().map(|column| Column {
@@ -51,23 +51,26 @@ fn block(table: &Table, rows: &[&Row], step: f64) -> String {
     }
     let count = columns.len();
     let names: Vec<&str> = FIGURES.into_iter().chain(LINES).collect();
-    heading + &drawn(&names, &published.chain(ours).collect::<Vec<_>>(), count)
+    heading + &drawn(&names, &published.chain(ours).collect::<Vec<_>>(), count, style)
 }
 
 fn ours(row: &Row, step: f64) -> Column {
     let of = &row.summary;
     let is_doubtful =
         |nanos: u64| receiver_of(&row.setting) != Receiver::Batch && is_too_short(nanos, step);
-    let micros = |nanos: Option<u64>| match nanos {
+    // A failed row has no latencies.
+    let is_valid = row.failed.is_none();
+    let micros = |nanos: Option<u64>| match nanos.filter(|_| is_valid) {
         None => "-".to_owned(),
         Some(nanos) => {
             let mark = if is_doubtful(nanos) { "*" } else { "" };
             format!("{mark}{:.3}", nanos as f64 / 1e3)
         }
     };
-    let mean = of.mean.map_or("-".to_owned(), |nanos| format!("{:.3}", nanos / 1e3));
+    let mean =
+        of.mean.filter(|_| is_valid).map_or("-".to_owned(), |nanos| format!("{:.3}", nanos / 1e3));
     let figures = [micros(of.min), micros(of.p50), mean, micros(of.p95), micros(of.p99)];
-    let spread = row.over_rounds(Figure::P50);
+    let spread = row.over_rounds(Figure::P50).filter(|_| is_valid);
     let end = |nanos: Option<f64>| nanos.map_or("-".to_owned(), |it| format!("{:.3}", it / 1e3));
     let rest = [
         micros(of.max),
@@ -155,7 +158,7 @@ mod tests {
             rows(Receiver::Bare, 0, 3_000),
             rows(Receiver::Batch, 0, 60),
         ];
-        let text = render(&results(all.concat()));
+        let text = render(&results(all.concat()), Style::Plain);
         let application = "application only: packet in the process to callback, 5 ms";
         let expected = "min 0.993 0.856 | 0.900 0.300 0.500";
         assert_eq!(line(&text, application, "min"), expected, "{text}");
@@ -177,7 +180,7 @@ mod tests {
         let mut few = rows(handler, 5_000, 900);
         few[0].failed = Some("3 packets were not decoded".to_owned());
         few[1].late = true;
-        let text = render(&results(few));
+        let text = render(&results(few), Style::Plain);
         assert!(text.contains("  spin: failed: 3 packets were not decoded\n"), "{text}");
         assert!(text.contains("  spin: late\n"), "{text}");
         assert_eq!(text.matches("  not measured\n").count(), 2, "{text}");

@@ -21,7 +21,7 @@ mod timed_listener;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use hairpin_measure::{Results, Row};
+use hairpin_measure::{Results, Row, Style};
 
 pub(crate) use args::BenchOrderArgs;
 use order_case::OrderCase;
@@ -104,7 +104,7 @@ impl Bench for Order {
         }
     }
 
-    fn render(results: &Results) -> String {
-        table::render(results)
+    fn render(results: &Results, style: Style) -> String {
+        table::render(results, style)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, is_too_short};
+use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, Style, is_too_short};
 
 use super::order_case::Subject;
 use super::published_results::{COLUMNS, SOURCE, Stage};
@@ -11,14 +11,15 @@ use crate::cmd::bench::bench_case::pause;
 use crate::cmd::bench::comparison_table::{Column, drawn, here, note};
 
 /// Renders the tables of a results file.
-pub(super) fn render(results: &Results) -> String {
+pub(super) fn render(results: &Results, style: Style) -> String {
     let rows: Vec<&Row> = results.rows.iter().filter(|row| row.setting.bench == "order").collect();
     let step = results.truth.as_ref().map_or(0.0, |truth| truth.clock_step_ns);
     let mut text = "order entry, journal on: min / median / 99th percentile, ns\n".to_owned();
     for interval_us in intervals(&rows) {
         let of = |row: &&&Row| row.setting.interval_us == interval_us;
         let rows: Vec<&Row> = rows.iter().filter(of).copied().collect();
-        let _ = write!(text, "\n{} between orders\n{}", pause(interval_us), block(&rows, step));
+        let _ =
+            write!(text, "\n{} between orders\n{}", pause(interval_us), block(&rows, step, style));
     }
     let truth = results.truth.as_ref().map(EnvironmentReport::describe).unwrap_or_default();
     text + LEGEND + &machines(&results.host, rows.first().copied()) + &truth
@@ -74,7 +75,7 @@ fn measured<'a>(rows: &[&'a Row]) -> Vec<Measured<'a>> {
     columns
 }
 
-fn block(rows: &[&Row], step: f64) -> String {
+fn block(rows: &[&Row], step: f64, style: Style) -> String {
     let names = Stage::ALL.map(Stage::case);
     let with = |more: &[&'static str]| [&names[..], more].concat();
     let published = COLUMNS.iter().map(|column| Column {
@@ -87,9 +88,9 @@ fn block(rows: &[&Row], step: f64) -> String {
     let all: Vec<Column> = published.chain(ours).collect();
     let between = |of: &Measured<'_>| of.column(between, of.counts());
     let below: Vec<Column> = columns.iter().map(between).collect();
-    let mut text = drawn(&with(&["note"]), &all, COLUMNS.len());
+    let mut text = drawn(&with(&["note"]), &all, COLUMNS.len(), style);
     text += "  between\n";
-    text + &drawn(&with(&["samples", "lost", "note"]), &below, usize::MAX)
+    text + &drawn(&with(&["samples", "lost", "note"]), &below, usize::MAX, style)
 }
 
 impl Measured<'_> {
@@ -120,9 +121,10 @@ fn shown(stage: Stage, row: &Row, nanos: f64) -> f64 {
     if is_halved { nanos / 2.0 } else { nanos }
 }
 
+/// Returns minimum, median and 99th percentile; dashes for a failed row.
 fn figures(subject: Subject, stage: Stage, row: &Row, step: f64) -> String {
     let of = &row.summary;
-    let figure = |nanos: Option<u64>| match nanos {
+    let figure = |nanos: Option<u64>| match nanos.filter(|_| row.failed.is_none()) {
         None => "-".to_owned(),
         Some(nanos) => {
             let is_doubtful = subject != Subject::Batch && is_too_short(nanos, step);
@@ -134,7 +136,7 @@ fn figures(subject: Subject, stage: Stage, row: &Row, step: f64) -> String {
 }
 
 fn between(stage: Stage, row: &Row) -> String {
-    match row.over_rounds(Figure::P50) {
+    match row.over_rounds(Figure::P50).filter(|_| row.failed.is_none()) {
         Some(spread) => {
             let [low, high] = [spread.low, spread.high].map(|nanos| shown(stage, row, nanos));
             format!("{low:.0} to {high:.0}")
@@ -210,7 +212,7 @@ mod tests {
         let subjects = [Subject::Gateway, Subject::BareGateway, Subject::BareSockets];
         let mut all: Vec<Row> = subjects.iter().flat_map(|&of| rows(of, 1_000)).collect();
         all.extend(rows(Subject::Batch, 0));
-        let text = render(&results(all));
+        let text = render(&results(all), Style::Plain);
         let expected = [
             ("handler receive", "34 / 65 / 84 30 / 37 / 73 21 / 23 / 34 | *100 / *149 / *198"),
             ("handler send + receive", "66 / 69 / 82 | 2100 / 2149 / 2199 2100 / 2149 / 2199"),
@@ -231,7 +233,7 @@ mod tests {
     fn xdp_has_columns_of_its_own() {
         let mut all = rows(Subject::Gateway, 0);
         all.extend(rows_over(Transport::Xdp, Subject::Gateway, 0));
-        let text = render(&results(all));
+        let text = render(&results(all), Style::Plain);
         assert!(text.contains("xdp, spin"), "{text}");
         let both = line(&text, "no delay between", "one way");
         assert!(both.ends_with("| 2050 / 2076 / 2100 2050 / 2076 / 2100"), "{both}\n{text}");
@@ -241,7 +243,7 @@ mod tests {
     fn samples_and_loss_are_stated_and_what_failed_says_so() {
         let mut few = rows(Subject::Gateway, 0);
         few.iter_mut().for_each(|row| row.failed = Some("2 messages came".to_owned()));
-        let text = render(&results(few));
+        let text = render(&results(few), Style::Plain);
         assert_eq!(line(&text, "between\n ", "samples"), "samples 1000", "{text}");
         assert_eq!(line(&text, "between\n ", "lost"), "lost 0", "{text}");
         assert!(text.contains("  spin: failed: 2 messages came\n"), "{text}");

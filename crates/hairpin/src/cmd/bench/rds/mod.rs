@@ -8,7 +8,7 @@ mod table;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use hairpin_measure::{Results, Row};
+use hairpin_measure::{Results, Row, Style};
 
 pub(crate) use args::BenchRdsArgs;
 use rds_case::RdsCase;
@@ -93,8 +93,8 @@ impl Bench for Rds {
         }
     }
 
-    fn render(results: &Results) -> String {
-        table::render(results)
+    fn render(results: &Results, style: Style) -> String {
+        table::render(results, style)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row};
+use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, Style};
 
 use super::published_results::{SOURCE, TABLE};
 use crate::cmd::bench::comparison_table::{Column, drawn, grouped, here, median_ratio, note};
@@ -34,10 +34,10 @@ const RATIOS: [Ratio; 5] = [
 ];
 
 /// Renders the tables of a results file.
-pub(super) fn render(results: &Results) -> String {
+pub(super) fn render(results: &Results, style: Style) -> String {
     let rows: Vec<&Row> = results.rows.iter().filter(|row| row.setting.bench == "rds").collect();
     let wait = rows.first().map_or("", |row| &row.setting.wait);
-    let pings = Pings::new(&rows);
+    let pings = Pings::new(&rows, style);
     let mut text = format!("reliable datagrams, closed loop, wait {wait}; round trips in µs\n");
     text += &pings.published_and_ours("fastest", Figure::Min, true);
     text += &pings.published_and_ours("median", Figure::P50, false);
@@ -60,13 +60,14 @@ the peer. RDS/eth: reliable datagrams in Ethernet frames over AF_XDP. A percenti
 struct Pings<'a> {
     sizes: Vec<u64>,
     rows: &'a [&'a Row],
+    style: Style,
 }
 
 impl<'a> Pings<'a> {
-    fn new(rows: &'a [&'a Row]) -> Self {
+    fn new(rows: &'a [&'a Row], style: Style) -> Self {
         let pings = rows.iter().filter(|row| row.setting.case == "ping");
         let sizes: BTreeSet<u64> = pings.map(|row| row.setting.size_bytes).collect();
-        Self { sizes: sizes.into_iter().collect(), rows }
+        Self { sizes: sizes.into_iter().collect(), rows, style }
     }
 
     /// Returns the valid row of a column and size.
@@ -100,7 +101,7 @@ impl<'a> Pings<'a> {
     fn block(&self, heading: &str, columns: &[Column], published: usize) -> String {
         let names = self.names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        format!("\n{heading}\n{}", drawn(&names, columns, published))
+        format!("\n{heading}\n{}", drawn(&names, columns, published, self.style))
     }
 
     /// Returns a figure of every column that was measured, after the published ones.
@@ -276,7 +277,7 @@ mod tests {
             row(&setting("kernel", "udp", 64), &[10_000, 10_000, 10_000]),
             row(&setting("kernel", "rds", 64), &[10_500, 10_400, 10_600]),
         ];
-        let text = render(&results(rows));
+        let text = render(&results(rows), Style::Plain);
         let expected = ["64", "110", "74", "79", "|", "20.00", "10.00", "10.40"];
         assert_eq!(line(&text, "fastest", "64"), expected, "{text}");
         let ratios = line(&text, "ratios of the fastest", "64");
@@ -291,7 +292,7 @@ mod tests {
             Row::failed(setting("xdp", protocol, size), "xdp is not available: no capability")
         };
         let rows = vec![failed("udp", 4), failed("rds", 4), failed("udp", 8), failed("rds", 8)];
-        let text = render(&results(rows));
+        let text = render(&results(rows), Style::Plain);
         let line = "left out: xdp udp, xdp rds: no capability\n";
         assert!(text.contains(line), "{text}");
         assert_eq!(text.matches("no capability").count(), 1, "{text}");

@@ -10,7 +10,7 @@ mod table;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use hairpin_measure::{Recorder, Results, Row};
+use hairpin_measure::{Recorder, Results, Row, Style};
 
 pub(crate) use args::BenchSocketsArgs;
 use minimal_echo::Payload;
@@ -117,7 +117,7 @@ impl Bench for Sockets {
         )
     }
 
-    fn render(results: &Results) -> String {
-        table::render(results)
+    fn render(results: &Results, style: Style) -> String {
+        table::render(results, style)
     }
 }

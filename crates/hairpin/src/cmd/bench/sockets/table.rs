@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, Setting};
+use hairpin_measure::{EnvironmentReport, Figure, Host, Results, Row, Setting, Style};
 use hairpin_reactor::Wait;
 
 use super::published_results::{LINES, SOURCE, TCP, UDP};
@@ -20,13 +20,13 @@ const PROGRAMS: [(&str, Program); 6] = [
 ];
 
 /// Renders the tables of a results file.
-pub(super) fn render(results: &Results) -> String {
+pub(super) fn render(results: &Results, style: Style) -> String {
     let rows: Vec<&Row> =
         results.rows.iter().filter(|row| row.setting.bench == "sockets").collect();
     let mut text = "sockperf ping-pong, closed loop; half round trips in µs\n".to_owned();
     for protocol in Protocol::ALL {
         let rows = rows.iter().copied().filter(|row| row.setting.protocol == protocol.name());
-        let sockets = Rows { protocol, rows: rows.collect() };
+        let sockets = Rows { protocol, rows: rows.collect(), style };
         for wait in [Wait::Block, Wait::Spin] {
             text += &sockets.distribution(wait);
             text += &sockets.medians(wait);
@@ -49,6 +49,7 @@ A percentile with fewer than 10 samples beyond it is -. A ratio is the median ov
 struct Rows<'a> {
     protocol: Protocol,
     rows: Vec<&'a Row>,
+    style: Style,
 }
 
 impl Rows<'_> {
@@ -95,7 +96,10 @@ impl Rows<'_> {
         // Without published columns there is no border.
         let border = if published == 0 { columns.len() } else { published };
         let protocol = self.protocol.name();
-        format!("\n{protocol}, wait {wait}, {size} bytes\n{}", drawn(&names, &columns, border))
+        format!(
+            "\n{protocol}, wait {wait}, {size} bytes\n{}",
+            drawn(&names, &columns, border, self.style)
+        )
     }
 
     /// Returns the medians by size.
@@ -147,7 +151,11 @@ impl Rows<'_> {
         }
         let names: Vec<String> = sizes.iter().map(u64::to_string).chain([String::new()]).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        format!("\n{}, {heading}\n{}", self.protocol.name(), drawn(&names, &columns, columns.len()))
+        format!(
+            "\n{}, {heading}\n{}",
+            self.protocol.name(),
+            drawn(&names, &columns, columns.len(), self.style)
+        )
     }
 }
 
@@ -236,7 +244,8 @@ mod tests {
         let facts = HostFacts::read(&hairpin_host::Clock::from_kernel());
         let host = Host::new(facts, "veth", Timestamping::Software);
         let command = "hairpin bench sockets".to_owned();
-        render(&Results { rows, ..Results::new(Utc::from_nanos(0), command, host) })
+        let results = Results { rows, ..Results::new(Utc::from_nanos(0), command, host) };
+        render(&results, Style::Plain)
     }
 
     fn line<'a>(text: &'a str, block: &str, name: &str) -> Vec<&'a str> {

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use hairpin_measure::{EnvironmentReport, Host, Results, Row};
+use hairpin_measure::{EnvironmentReport, Host, Results, Row, Style};
 use hairpin_reactor::Wait;
 
 pub(super) use args::BenchT2tArgs;
@@ -26,9 +26,11 @@ const WAITS: [Wait; 2] = [Wait::Poll, Wait::Epoll];
 /// # Errors
 /// Causes that fail the first round; a file that cannot be read or has no rows for this table.
 pub(super) fn run(arguments: &BenchT2tArgs) -> Result<ExitCode> {
+    let style = Style::for_stdout();
     if let Some(path) = &arguments.from {
         let results = Results::read(path)?;
-        let text = render(&results, arguments.case);
+        let busy = output::busy(results.truth.as_ref());
+        let text = style.wrap(&(busy + &render(&results, arguments.case, style)));
         if blocks(&results.rows, arguments.case).is_empty() {
             bail!("{} has no rows of t2t with poll and epoll", path.display());
         }
@@ -40,18 +42,19 @@ pub(super) fn run(arguments: &BenchT2tArgs) -> Result<ExitCode> {
     arguments.context.check(arguments.feeds())?;
     let context = RunContext::new("bench t2t", &arguments.context)?;
     let Measured { results, said } = context.measure(&arguments.plan(), "")?;
-    output::print(&(render(&results, arguments.case) + &said))?;
+    let text = output::busy(results.truth.as_ref()) + &render(&results, arguments.case, style);
+    output::print(&style.wrap(&(text + &said)))?;
     Ok(context.exit_status(&results))
 }
 
 /// Renders the table with its legend.
-fn render(results: &Results, case: Case) -> String {
+fn render(results: &Results, case: Case, style: Style) -> String {
     let mut text = format!(
         "exchange and trader, half the round trip, {}: poll() against epoll()\n",
         case.name()
     );
     for block in blocks(&results.rows, case) {
-        let _ = write!(text, "\n{block}");
+        let _ = write!(text, "\n{}", block.render(style));
     }
     let truth = results.truth.as_ref().map(EnvironmentReport::describe).unwrap_or_default();
     text + LEGEND + &machines(&results.host, results.rows.first()) + &truth
@@ -168,7 +171,7 @@ mod tests {
     #[test]
     fn prints_half_round_trips_with_difference_and_interval() {
         let all = [rows("tcp", "poll", 2_000), rows("tcp", "epoll", 0)].concat();
-        let text = render(&results(all), Case::Intended);
+        let text = render(&results(all), Case::Intended, Style::Plain);
         assert!(text.contains("half the round trip, intended to order"), "{text}");
         assert!(text.contains("tcp, 500 µs between ticks"), "{text}");
         assert!(text.contains("poll: 7000 samples in 7 rounds, 0 lost"), "{text}");
@@ -188,7 +191,7 @@ mod tests {
     #[test]
     fn keeps_second_case() {
         let all = [rows("tcp", "poll", 2_000), rows("tcp", "epoll", 0)].concat();
-        let text = render(&results(all), Case::Sent);
+        let text = render(&results(all), Case::Sent, Style::Plain);
         assert!(text.contains("sent to order"), "{text}");
         assert_eq!(words(&text, "min"), "min 10.50 9.50 +1000 +10.53 - -", "{text}");
     }
@@ -196,7 +199,7 @@ mod tests {
     #[test]
     fn reports_equal_rows_as_within_noise() {
         let all = [rows("tcp", "poll", 0), rows("tcp", "epoll", 0)].concat();
-        let text = render(&results(all), Case::Intended);
+        let text = render(&results(all), Case::Intended, Style::Plain);
         assert!(words(&text, "p50").ends_with("within noise"), "{text}");
     }
 
@@ -210,7 +213,7 @@ mod tests {
             ("tcp", "epoll"),
         ];
         let all = all.map(|(feed, wait)| rows(feed, wait, 0)).concat();
-        let text = render(&results(all), Case::Intended);
+        let text = render(&results(all), Case::Intended, Style::Plain);
         assert_eq!(text.matches("µs between ticks").count(), 2, "{text}");
         assert_eq!(text.matches("\n  mean ").count(), 2, "{text}");
         assert!(!text.contains("spin"), "{text}");
@@ -225,11 +228,12 @@ mod tests {
         let text = render(
             &results([first.clone(), again.clone(), other.clone()].concat()),
             Case::Intended,
+            Style::Plain,
         );
         assert!(text.contains("0 lost; run 2 times, since its generator was late\n"), "{text}");
         assert!(words(&text, "min").starts_with("min 11.00 "), "{text}");
         again = late(again).collect();
-        let text = render(&results([first, again, other].concat()), Case::Intended);
+        let text = render(&results([first, again, other].concat()), Case::Intended, Style::Plain);
         assert!(text.contains("since its generator was late; late\n"), "{text}");
     }
 
@@ -240,10 +244,10 @@ mod tests {
             rows.into_iter().map(failed).collect::<Vec<Row>>()
         };
         let all = [rows("tcp", "poll", 0), failed(rows("tcp", "epoll", 0))].concat();
-        let text = render(&results(all), Case::Intended);
+        let text = render(&results(all), Case::Intended, Style::Plain);
         assert!(text.contains("epoll: 7000 samples in 7 rounds, 0 lost; failed: 3 ticks lost"));
         assert!(text.contains("nothing to compare") && !text.contains("\n  mean "), "{text}");
-        let text = render(&results(rows("tcp", "poll", 0)), Case::Intended);
+        let text = render(&results(rows("tcp", "poll", 0)), Case::Intended, Style::Plain);
         assert!(text.contains("epoll: not measured"), "{text}");
     }
 
@@ -252,7 +256,7 @@ mod tests {
         let mut all = rows("tcp", "poll", 0);
         all[0].ground = Some("two network namespaces".to_owned());
         all[0].cores = Some([0, 1]);
-        let text = render(&results(all), Case::Intended);
+        let text = render(&results(all), Case::Intended, Style::Plain);
         let here = "here: A Processor, 2 cores, virtual machine, Linux 6.12.1; two network \
                     namespaces,\nwithout OpenOnload; exchange on core 0, trader on core 1";
         assert!(text.contains("are not public") && text.contains(here), "{text}");

@@ -1,8 +1,6 @@
 //! One block of a table that compares two waits at one feed and interval.
 
-use std::fmt;
-
-use hairpin_measure::{Figure, Kind, RoundFigures, Row};
+use hairpin_measure::{Figure, Kind, RoundFigures, Row, Style, TextTable};
 
 use super::difference::{Difference, Verdict};
 
@@ -64,14 +62,32 @@ impl<'a> Block<'a> {
         self.sides[side].runs.push(row);
     }
 
-    fn heading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Returns the heading and, if both waits have figures, a table of eleven lines. Narrow
+    /// terminals lose the interval, then the percentage.
+    pub(super) fn render(&self, style: Style) -> String {
         let setting = &self.first.setting;
         let feed = setting.feed.as_deref().unwrap_or("-");
-        writeln!(f, "{feed}, {} µs between ticks", setting.interval_us)?;
+        let mut text = format!("{feed}, {} µs between ticks\n", setting.interval_us);
         for (name, side) in NAMES.iter().zip(&self.sides) {
-            side.describe(name, f)?;
+            text += &side.describe(name);
         }
-        Ok(())
+        let [Some(a), Some(b)] = self.sides.each_ref().map(WaitRuns::counted) else {
+            return text + "  nothing to compare\n";
+        };
+        let mut table = TextTable::default().without_borders();
+        table.add_words("", 0);
+        for (heading, rank) in [
+            ("poll µs", 0),
+            ("epoll µs", 0),
+            ("poll - epoll ns", 0),
+            ("%", 1),
+            ("95 % interval ns", 2),
+        ] {
+            table.add_figures(heading, rank);
+        }
+        table.add_words("verdict", 0);
+        LINES.iter().for_each(|line| table.add_row(line.cells(a, b)));
+        text + &table.render(style)
     }
 }
 
@@ -86,25 +102,25 @@ impl<'a> WaitRuns<'a> {
         self.chosen().filter(|row| row.failed.is_none() && row.samples > 0)
     }
 
-    fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(row) = self.chosen() else { return writeln!(f, "  {name}: not measured") };
+    fn describe(&self, name: &str) -> String {
+        let Some(row) = self.chosen() else { return format!("  {name}: not measured\n") };
         let rounds = row.setting.rounds;
         let rounds_word = if rounds == 1 { "round" } else { "rounds" };
-        write!(f, "  {name}: {} samples in {rounds} {rounds_word}, ", row.samples)?;
-        write!(f, "{} lost", row.lost)?;
+        let mut text = format!("  {name}: {} samples in {rounds} {rounds_word}, ", row.samples);
+        text += &format!("{} lost", row.lost);
         if self.runs.len() > 1 {
-            write!(f, "; run {} times, since its generator was late", self.runs.len())?;
+            text += &format!("; run {} times, since its generator was late", self.runs.len());
         }
         if row.late {
-            write!(f, "; late")?;
+            text += "; late";
         }
         if row.interrupted {
-            write!(f, "; interrupted")?;
+            text += "; interrupted";
         }
-        match &row.failed {
-            Some(reason) => writeln!(f, "; failed: {reason}"),
-            None => writeln!(f),
+        if let Some(reason) = &row.failed {
+            text += &format!("; failed: {reason}");
         }
+        text + "\n"
     }
 }
 
@@ -140,47 +156,32 @@ impl FigureLine {
         rounds.filter_map(pair).collect()
     }
 
-    fn write(&self, a: &Row, b: &Row, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "  {:<10}", self.name)?;
+    /// Returns the cells of the line.
+    fn cells(&self, a: &Row, b: &Row) -> [String; 7] {
+        let dash = || "-".to_owned();
         let Some(difference) = self.difference(a, b) else {
-            return writeln!(f, "{:>12}{:>12}{:>18}{:>10}{:>24}  -", "-", "-", "-", "-", "-");
+            return [self.name.to_owned(), dash(), dash(), dash(), dash(), dash(), dash()];
         };
-        let per_cent = difference.per_cent().map_or("-".to_owned(), |part| format!("{part:+.2}"));
         let ends = |[low, high]: [f64; 2]| format!("[{low:+.0}, {high:+.0}]");
-        writeln!(
-            f,
-            "{:>12.2}{:>12.2}{:>+18.0}{per_cent:>10}{:>24}  {}",
-            difference.a / 1_000.0,
-            difference.b / 1_000.0,
-            difference.difference(),
-            difference.interval.map_or("-".to_owned(), ends),
-            match difference.verdict() {
-                None => "-",
-                Some(Verdict::WithinNoise) => "within noise",
-                Some(Verdict::Less) => "poll less",
-                Some(Verdict::Greater) => "poll more",
-            },
-        )
+        let verdict = match difference.verdict() {
+            None => "-",
+            Some(Verdict::WithinNoise) => "within noise",
+            Some(Verdict::Less) => "poll less",
+            Some(Verdict::Greater) => "poll more",
+        };
+        [
+            self.name.to_owned(),
+            format!("{:.2}", difference.a / 1_000.0),
+            format!("{:.2}", difference.b / 1_000.0),
+            format!("{:+.0}", difference.difference()),
+            difference.per_cent().map_or_else(dash, |part| format!("{part:+.2}")),
+            difference.interval.map_or_else(dash, ends),
+            verdict.to_owned(),
+        ]
     }
 }
 
 /// Returns the fraction of a sample that is a latency.
 fn part(row: &Row) -> f64 {
     if row.setting.kind == Kind::Rtt { 0.5 } else { 1.0 }
-}
-
-/// Formats the heading and, if both waits have figures, eleven lines.
-impl fmt::Display for Block<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.heading(f)?;
-        let [Some(a), Some(b)] = self.sides.each_ref().map(WaitRuns::counted) else {
-            return writeln!(f, "  nothing to compare");
-        };
-        writeln!(
-            f,
-            "  {:<10}{:>12}{:>12}{:>18}{:>10}{:>24}  verdict",
-            "", "poll µs", "epoll µs", "poll - epoll ns", "%", "95 % interval ns"
-        )?;
-        LINES.iter().try_for_each(|line| line.write(a, b, f))
-    }
 }
