@@ -16,6 +16,7 @@ mod entry;
 mod entry_counts;
 mod inline_flows;
 mod link;
+mod link_owner;
 mod maps;
 mod program;
 
@@ -24,6 +25,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 pub use entry::{Entry, EntryError, Protocol};
 pub use link::{Link, LinkError, Mode};
+pub use link_owner::LinkOwner;
 pub(crate) use program::STAMP as STAMP_BYTES;
 
 use crate::fork_guard::ForkGuardedFd;

@@ -110,8 +110,8 @@ pub use capabilities::{
 };
 pub use device::{Device, DeviceError, ETHERNET_HEADER};
 pub use filter::{
-    Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Protocol, Slot,
-    Stamping, Verdict,
+    Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, LinkOwner, Mode,
+    Protocol, Slot, Stamping, Verdict,
 };
 pub use fork_guard::{
     ForkGuardedFd, after_copy_in_child, after_copy_in_parent, before_copy, is_internal_descriptor,

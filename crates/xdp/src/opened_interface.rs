@@ -209,7 +209,7 @@ fn attach_filter(
         if let Ok(filter) = Filter::load(&stamped) {
             match filter.attach(device.index, Mode::Native) {
                 Ok(link) => return Ok((filter, link, ReceiveStamps::Driver)),
-                Err(LinkError::Busy) => return Err(refused(LinkError::Busy)),
+                Err(busy @ LinkError::Busy(_)) => return Err(refused(busy)),
                 Err(_) => {}
             }
         }

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::bpf;
+use super::link_owner::LinkOwner;
 use crate::fork_guard::ForkGuardedFd;
 
 /// `XDP_FLAGS_SKB_MODE` and `XDP_FLAGS_DRV_MODE` of linux/if_link.h.
@@ -32,9 +33,10 @@ pub enum Mode {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LinkError {
-    /// Another program is attached; an interface can have one.
-    #[error("another XDP program is attached")]
-    Busy,
+    /// Another program is attached; an interface can have one. Contains the process that has
+    /// attached it, if that can be found.
+    #[error("{}", describe_busy(.0.as_ref()))]
+    Busy(Option<LinkOwner>),
     /// The kernel refused. In native mode: the driver has no XDP support, or not with this MTU or
     /// number of queues.
     #[error("{mode} mode: {reason}")]
@@ -64,7 +66,7 @@ impl Link {
             bpf::create_link(program, interface, flags)
                 .map(|descriptor| Self { descriptor, mode })
                 .map_err(|reason| match reason.raw_os_error() {
-                    Some(libc::EBUSY | libc::EEXIST) => LinkError::Busy,
+                    Some(libc::EBUSY | libc::EEXIST) => LinkError::Busy(LinkOwner::find(interface)),
                     _ => LinkError::Refused { mode, reason },
                 })
         };
@@ -87,6 +89,22 @@ impl Link {
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
+    }
+}
+
+/// Describes who has attached another program, and the way out.
+fn describe_busy(owner: Option<&LinkOwner>) -> String {
+    match owner {
+        Some(owner) => format!(
+            "{owner} has attached its XDP program, and an interface has only one: end that \
+             process, or run one of the two over kernel sockets"
+        ),
+        None => {
+            "another XDP program is attached, and an interface has only one: `sudo grep -l xdp \
+                 /proc/[0-9]*/fdinfo/*` lists the processes that hold one, and `ip link set dev IF \
+                 xdp off` detaches that of `ip link`"
+                .to_owned()
+        }
     }
 }
 

@@ -87,7 +87,13 @@ fn second_program_or_socket_is_rejected_with_a_reason() {
     let host = &testbed.hosts()[0];
     let first = open(host, &InterfaceSettings::default()).unwrap();
     let error = open(host, &InterfaceSettings::default()).unwrap_err();
-    assert_eq!(error, "cannot attach the filter to veth0: another XDP program is attached");
+    let executable = std::env::current_exe().unwrap();
+    let name = executable.file_name().unwrap().to_string_lossy();
+    let expected = format!(
+        "cannot attach the filter to veth0: {name} (process {}) has attached its XDP program, ",
+        std::process::id()
+    );
+    assert!(error.starts_with(&expected), "{error}");
     let index = host.interface_index();
     let brief = SocketSettings { bind_timeout: Duration::from_millis(20), ..sockets() };
     let taken = host.run(|| Socket::open(index, 0, &small().0, &brief).map(drop)).unwrap();

@@ -74,7 +74,7 @@ impl Phases {
 /// first runs.
 fn open(settings: &InterfaceSettings) -> Interface {
     let opened = (0..60_000).find_map(|_| match Interface::open("veth0", settings) {
-        Err(InterfaceError::Link { reason: LinkError::Busy, .. }) => {
+        Err(InterfaceError::Link { reason: LinkError::Busy(_), .. }) => {
             std::thread::sleep(MS);
             None
         }

@@ -88,7 +88,7 @@ pub(super) const OTHER: u32 = 3;
 impl Busy {
     pub(super) fn from_error(error: &InterfaceError) -> Option<Self> {
         match error {
-            InterfaceError::Link { reason: LinkError::Busy, .. } => Some(Self::Link),
+            InterfaceError::Link { reason: LinkError::Busy(_), .. } => Some(Self::Link),
             InterfaceError::Socket { reason: SocketError::QueueBusy { .. }, .. } => {
                 Some(Self::Queue)
             }

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use hairpin_mapped::StateReader;
-use hairpin_xdp::{InterfaceError, LinkError};
+use hairpin_xdp::{Device, InterfaceError, LinkError, LinkOwner};
 
 use super::message::{self, DESCRIPTORS_MAX, Message, Request};
 use super::open::{Busy, OTHER, OpenRequest};
@@ -496,7 +496,8 @@ impl Client {
         if self.interfaces.remove(name).is_some() {
             privileges.open.remove(name);
         } else if privileges.open.contains(name) {
-            let (name, reason) = (name.to_string(), LinkError::Busy);
+            let owner = Device::from_name(name).ok().and_then(|it| LinkOwner::find(it.index));
+            let (name, reason) = (name.to_string(), LinkError::Busy(owner));
             return refuse(Busy::Link as u32, &InterfaceError::Link { name, reason }.to_string());
         }
         let opened = match open_interface(name, &request.stack_settings()) {
