@@ -293,6 +293,9 @@ impl Source<'_> {
         toml::from_str(self.text).map_err(|error| {
             let line = error.span().map_or(1, |span| line(self.text, span.start));
             let source = self.text.lines().nth(line - 1).unwrap_or_default();
+            if let Some(message) = missing_keys(self.text) {
+                return ConfigError::Toml { line, message };
+            }
             ConfigError::Toml { line, message: message_without_values(error.message(), source) }
         })
     }
@@ -309,6 +312,30 @@ impl Source<'_> {
 fn line(text: &str, offset: usize) -> usize {
     let before = &text.as_bytes()[..offset.min(text.len())];
     before.iter().filter(|&&byte| byte == b'\n').count() + 1
+}
+
+/// The keys that each table must have.
+const REQUIRED: [(&str, &[&str]); 2] = [
+    (
+        "logon",
+        &["access_key_id", "session", "firm", "system_name", "system_version", "system_vendor"],
+    ),
+    ("operator", &["sender_id", "location"]),
+];
+
+/// Returns an error that names all keys that are missing, if there are several: the library reports
+/// only the first.
+fn missing_keys(text: &str) -> Option<String> {
+    let file: toml::Table = toml::from_str(text).ok()?;
+    let is_missing = |table: &str, key: &str| match file.get(table) {
+        Some(toml::Value::Table(table)) => !table.contains_key(key),
+        Some(_) => false,
+        None => true,
+    };
+    let keys = REQUIRED.iter().flat_map(|(table, keys)| keys.iter().map(move |key| (*table, *key)));
+    let missing = keys.filter(|(table, key)| is_missing(table, key));
+    let missing: Vec<_> = missing.map(|(table, key)| format!("`{key}` in [{table}]")).collect();
+    (missing.len() > 1).then(|| format!("missing fields: {}", missing.join(", ")))
 }
 
 /// Returns a message of the library without any value of the file: a value, or the name of an

@@ -84,6 +84,35 @@ fn reads_the_documented_sample() {
 }
 
 #[test]
+fn missing_keys_are_reported_together() {
+    let of_tables = |tables: &str| format!("[gateway]\nprimary = [\"127.0.0.1:1\"]\n{tables}");
+    let keys = |table: usize| {
+        let (name, keys) = REQUIRED[table];
+        keys.iter().map(|key| format!("`{key}` in [{name}]")).collect::<Vec<_>>().join(", ")
+    };
+    let error = |tables: &str| read(&of_tables(tables)).unwrap_err().to_string();
+    let all = format!("missing fields: {}, {}", keys(0), keys(1));
+    assert!(error("").ends_with(&all), "{}", error(""));
+    assert!(error("[logon]\n[operator]\n").ends_with(&all));
+    let one = error("[operator]\nsender_id = \"A\"\nlocation = \"US\"\n");
+    assert!(one.ends_with(&format!("missing fields: {}", keys(0))), "{one}");
+    // The list has every key that the parser requires.
+    let mut tables = String::new();
+    for (table, keys) in REQUIRED {
+        tables += &format!("[{table}]\n");
+        keys.iter().for_each(|key| tables += &format!("{key} = \"a\"\n"));
+    }
+    assert!(!error(&tables).contains("missing"), "{}", error(&tables));
+    for (_, keys) in REQUIRED {
+        for key in keys {
+            let text = of_tables(&tables).replace(&format!("{key} = \"a\"\n"), "");
+            let error = read(&text).unwrap_err().to_string();
+            assert!(error.ends_with(&format!("missing field `{key}`")), "{error}");
+        }
+    }
+}
+
+#[test]
 fn requires_only_gateway_logon_and_operator() {
     let text = sample().split_once("[conduct]").unwrap().0;
     let config = read(text).unwrap();
