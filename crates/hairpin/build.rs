@@ -1,4 +1,5 @@
-//! Sets `HAIRPIN_COMMIT`, the commit of the build, for results files.
+//! Sets `HAIRPIN_COMMIT`, the commit of the build, for results files, and `HAIRPIN_LIBRARY`, the
+//! path of the library that the program contains.
 //!
 //! The script reads git's files and runs no program, so a missing git or a source tree without a
 //! repository is not an error. Cargo runs it again only when one of these files has changed.
@@ -8,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    let library = library().expect("cargo gives a folder below that of the profile");
+    println!("cargo::rustc-env=HAIRPIN_LIBRARY={}", library.display());
     let Some(folder) = folder() else { return };
     // Every commit, checkout or reset adds a line to the log of HEAD.
     for file in ["HEAD", "logs/HEAD"].map(|name| folder.join(name)) {
@@ -18,6 +21,17 @@ fn main() {
     if let Some(commit) = commit(&folder) {
         println!("cargo::rustc-env=HAIRPIN_COMMIT={commit}");
     }
+}
+
+/// Returns the path that cargo builds the library `hairpin-preload` at. The library is a
+/// dependency, so it is complete before the program is compiled. `cargo check` builds no libraries,
+/// and finds an empty file.
+fn library() -> Option<PathBuf> {
+    let own = PathBuf::from(std::env::var_os("OUT_DIR")?);
+    let library = own.ancestors().nth(3)?.join("deps/libhairpin_preload.so");
+    // An error means that the file exists, or that the program's compilation will report it.
+    let _ = fs::File::create_new(&library);
+    Some(library)
 }
 
 /// Returns the git folder of this working tree; in a linked worktree the file `.git` names it. Only

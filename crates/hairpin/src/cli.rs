@@ -48,7 +48,7 @@ enum Command {
     Pong(pong::PongArgs),
     /// Exchange messages between many reliable datagram sockets of two hosts, and verify them
     RdsStress(rds_stress::RdsStressArgs),
-    /// Run an unmodified program with its UDP sockets over AF_XDP
+    /// Run an unmodified program with its UDP and TCP sockets over AF_XDP
     Run(run::RunCommandArgs),
     /// Compare programs over kernel sockets and under `hairpin run`, between two hosts made for it
     Lab(lab::LabArgs),
@@ -84,8 +84,9 @@ enum Command {
     BenchClient(ChildArgs),
 }
 
-/// Runs the `hairpin` command on this process's arguments and returns its exit status.
-pub fn run() -> ExitCode {
+/// Runs the `hairpin` command on this process's arguments and returns its exit status. `library` is
+/// the shared library that `hairpin run` preloads.
+pub fn run(library: &[u8]) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),
@@ -109,7 +110,7 @@ pub fn run() -> ExitCode {
         Command::Ping(arguments) => ping::run(&arguments),
         Command::Pong(arguments) => pong::run(&arguments),
         Command::RdsStress(arguments) => rds_stress::run(&arguments),
-        Command::Run(arguments) => run::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments, library),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::PingSockperf(arguments) => ping::sockperf_check::run(&arguments),
         Command::PingPing(arguments) => ping::child::run(&arguments),

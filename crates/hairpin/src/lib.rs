@@ -26,10 +26,11 @@
 //!                         ─ ticks ─▶
 //! ```
 //!
-//! The program is one call:
+//! The program is one call, with the shared library that `hairpin run` preloads:
 //!
 //! ```no_run
-//! let status: std::process::ExitCode = hairpin_cli::run();
+//! let library: &[u8] = &[];
+//! let status: std::process::ExitCode = hairpin_cli::run(library);
 //! ```
 #![forbid(unsafe_code)]
 

@@ -3,6 +3,10 @@
 
 use std::process::ExitCode;
 
+/// The library that `hairpin run` preloads. Only this program can contain it: cargo compiles a
+/// library before the shared libraries among its dependencies are complete.
+const PRELOADED: &[u8] = include_bytes!(env!("HAIRPIN_LIBRARY"));
+
 fn main() -> ExitCode {
-    hairpin_cli::run()
+    hairpin_cli::run(PRELOADED)
 }

@@ -3,7 +3,7 @@
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use memmap2::{Advice, MmapRaw};
@@ -21,6 +21,17 @@ pub(crate) fn create(name: &CStr) -> io::Result<File> {
     }
     // SAFETY: the descriptor is new, and no other code owns it.
     Ok(File::from(unsafe { OwnedFd::from_raw_fd(fd) }))
+}
+
+/// Creates a memory file with these bytes, which no process can change. Close-on-exec.
+///
+/// # Errors
+/// The kernel's.
+pub fn sealed_copy(name: &CStr, bytes: &[u8]) -> io::Result<File> {
+    let mut file = create(name)?;
+    file.write_all(bytes)?;
+    add_seals(&file, SEALS | libc::F_SEAL_WRITE)?;
+    Ok(file)
 }
 
 /// The seals of a size.
@@ -186,6 +197,20 @@ pub(crate) mod tests {
         file.set_len(2 << 20).unwrap();
         seal(&file).unwrap();
         Some(file)
+    }
+
+    #[test]
+    fn sealed_copy_cannot_change() {
+        use std::os::unix::fs::FileExt;
+
+        let file = sealed_copy(c"hairpin-test", b"four").unwrap();
+        let refused = |result: io::Result<()>| result.unwrap_err().kind();
+        assert_eq!(refused(file.write_all_at(b"more", 0)), io::ErrorKind::PermissionDenied);
+        assert_eq!(refused(file.set_len(8)), io::ErrorKind::PermissionDenied);
+        assert_eq!(refused(file.set_len(0)), io::ErrorKind::PermissionDenied);
+        let mut bytes = [0; 4];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        assert_eq!(&bytes, b"four");
     }
 
     #[test]

@@ -166,15 +166,15 @@ pub(crate) fn set_page(page: &CounterPage) {
     PAGE.store(page.fd().as_raw_fd(), Ordering::Relaxed);
 }
 
-/// Returns `true` if the descriptor is that of the keeper, which the programs that this one runs
-/// must inherit.
-pub(crate) fn is_keeper(fd: c_int) -> bool {
-    settings().keeper == Some(fd)
+/// Returns `true` if the programs that this one runs must inherit the descriptor: the keeper's, or
+/// that of the library's file.
+pub(crate) fn is_inherited(fd: c_int) -> bool {
+    settings().inherited().any(|inherited| inherited == fd)
 }
 
 /// Returns `true` if the descriptor belongs to the library, so that the program must not close it.
 pub(crate) fn is_internal(fd: c_int) -> bool {
-    is_keeper(fd)
+    is_inherited(fd)
         || stacks().is_some()
             && (hairpin_stack::is_internal_descriptor(fd)
                 || sleep::is_event(fd)

@@ -134,6 +134,8 @@ real! {
         attributes: *const c_void, arguments: *const *const c_char,
         variables: *const *const c_char
     ) -> c_int;
+    fn posix_spawn_file_actions_addclose(actions: *mut c_void, fd: c_int) -> c_int;
+    fn posix_spawn_file_actions_addclosefrom_np(actions: *mut c_void, first: c_int) -> c_int;
     fn posix_spawn_file_actions_adddup2(actions: *mut c_void, from: c_int, to: c_int) -> c_int;
     fn sendfile(to: c_int, from: c_int, offset: *mut off_t, length: size_t) -> ssize_t;
     fn splice(

@@ -21,6 +21,9 @@ pub(crate) struct Settings {
     pub(crate) take_after: u32,
     /// The descriptor of the keeper (`HAIRPIN_KEEPER`), checked by its inode.
     pub(crate) keeper: Option<c_int>,
+    /// The descriptor of this library's file (`HAIRPIN_LIBRARY`), if that is in memory, checked by
+    /// its inode.
+    pub(crate) library: Option<c_int>,
     /// `true` if the program must not run without acceleration (`HAIRPIN_STRICT=1`).
     pub(crate) strict: bool,
 }
@@ -93,7 +96,8 @@ pub(crate) fn settings() -> &'static Settings {
             take_after: variable(c"HAIRPIN_TAKE_AFTER")
                 .and_then(|count| count.parse().ok())
                 .unwrap_or(TAKE_AFTER),
-            keeper: variable(c"HAIRPIN_KEEPER").and_then(keeper),
+            keeper: variable(c"HAIRPIN_KEEPER").and_then(inherited),
+            library: variable(c"HAIRPIN_LIBRARY").and_then(inherited),
             strict: variable(c"HAIRPIN_STRICT") == Some("1"),
         }
     })
@@ -110,9 +114,18 @@ fn cores() -> u32 {
     count.max(1).cast_unsigned()
 }
 
-/// Returns the keeper's descriptor from `DESCRIPTOR:INODE`; `None` if the program that started this
-/// one has closed it.
-fn keeper(value: &str) -> Option<c_int> {
+impl Settings {
+    /// Returns the descriptors that the programs that this one runs must inherit, in order.
+    pub(crate) fn inherited(&self) -> impl Iterator<Item = c_int> {
+        let mut descriptors = [self.keeper, self.library];
+        descriptors.sort_unstable();
+        descriptors.into_iter().flatten()
+    }
+}
+
+/// Returns a descriptor from `DESCRIPTOR:INODE`; `None` if the program that started this one has
+/// closed it.
+fn inherited(value: &str) -> Option<c_int> {
     let (descriptor, inode) = value.split_once(':')?;
     let descriptor = descriptor.parse().ok()?;
     let mut status = std::mem::MaybeUninit::<libc::stat>::uninit();

@@ -156,7 +156,7 @@ pub use settings::{SocketOptions, StackSettings};
 pub use stack::Stack;
 pub use tcp::{
     AdoptedTcp, KeeperClient, TakeoverError, TcpCounters, TcpReceived, TcpSocket, TcpStatus,
-    start_keeper,
+    inheritable, start_keeper,
 };
 pub use udp_injector::IpFields;
 pub use udp_socket::{Meta, Received, UdpSocket};

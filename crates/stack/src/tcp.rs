@@ -31,7 +31,7 @@ mod takeover;
 
 pub use counters::TcpCounters;
 pub(crate) use flow_table::{FlowKey, FlowTable};
-pub use keeper::{KeeperClient, start_keeper};
+pub use keeper::{KeeperClient, inheritable, start_keeper};
 pub use socket::{AdoptedTcp, TcpReceived, TcpSocket, TcpStatus};
 pub(crate) use socket::{Attendance, SocketState};
 pub(crate) use table::TcpTable;

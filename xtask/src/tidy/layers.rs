@@ -81,7 +81,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("hairpin", Products,
         &["time", "wire", "sbe", "cme-codecs", "netstack", "tcp", "rds", "mdp3", "ilink3", "host",
           "mapped", "xdp", "stack", "endpoint", "reactor", "feed-handler", "order-entry",
-          "exchange", "measure", "testbed"], Forbidden),
+          "exchange", "measure", "preload", "testbed"], Forbidden),
     rule("netsim", Tools, &["time", "wire"], Forbidden),
     rule("testbed", Tools, &["host"], Documented),
     rule("examples", Tools,

@@ -5,7 +5,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write};
-use std::os::fd::{IntoRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,17 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use hairpin_stack::start_keeper;
+use hairpin_mapped::sealed_copy;
+use hairpin_stack::{inheritable, start_keeper};
 use hairpin_xdp::{Device, check_capabilities, drop_capabilities};
 
 use crate::harness::preload;
 use crate::harness::usage::usage_error;
 
-/// The preloaded library, next to the command.
-const LIBRARY: &str = "libhairpin_preload.so";
+/// The variable with the path of another library.
+const OTHER_LIBRARY: &str = "HAIRPIN_PRELOAD";
+/// The variable with the descriptor and inode of the library, if it is in memory.
+const LIBRARY: &str = "HAIRPIN_LIBRARY";
 /// The mode bits that run a program as another user or group.
 const SET_ID: u32 = 0o6000;
 
@@ -84,20 +87,44 @@ enum Fork {
     Parent,
 }
 
-/// Replaces this process by the program.
+/// What a program needs to be accelerated.
+struct Prepared {
+    library: Library,
+    interfaces: Vec<String>,
+    keeper: OwnedFd,
+}
+
+/// The library that is preloaded.
+enum Library {
+    /// A sealed memory file.
+    Embedded(OwnedFd),
+    File(PathBuf),
+}
+
+/// Replaces this process by the program. `library` is the content of the preloaded library.
 ///
 /// # Errors
 /// The program cannot be run; under `--strict`, it cannot be accelerated.
-pub(crate) fn run(arguments: &RunCommandArgs) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &RunCommandArgs, library: &[u8]) -> Result<ExitCode> {
     let [program, rest @ ..] = &arguments.command[..] else {
         usage_error!("no program given");
     };
     let mut command = Command::new(program);
     command.args(rest);
-    match prepare(arguments, Path::new(program)) {
-        Ok((library, interfaces, keeper)) => {
-            command.env("HAIRPIN_KEEPER", keeper_variable(keeper)?);
-            let mut libraries = library.into_os_string();
+    match prepare(arguments, Path::new(program), library) {
+        Ok(Prepared { library, interfaces, keeper }) => {
+            command.env("HAIRPIN_KEEPER", pass_on(keeper)?);
+            let mut libraries = match library {
+                Library::Embedded(file) => {
+                    let path = format!("/proc/self/fd/{}", file.as_raw_fd()).into();
+                    command.env(LIBRARY, pass_on(file)?);
+                    path
+                }
+                Library::File(path) => {
+                    command.env_remove(LIBRARY);
+                    path.into_os_string()
+                }
+            };
             if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
                 libraries.push(":");
                 libraries.push(others);
@@ -122,10 +149,8 @@ pub(crate) fn run(arguments: &RunCommandArgs) -> Result<ExitCode> {
     Err(error).with_context(|| format!("cannot run {}", program.display()))
 }
 
-/// Checks that the program can be accelerated, and starts the keeper. Returns the library, the
-/// interfaces and the keeper's descriptor.
-fn prepare(arguments: &RunCommandArgs, program: &Path) -> Result<(PathBuf, Vec<String>, OwnedFd)> {
-    let library = library()?;
+/// Checks that the program can be accelerated, and starts the keeper.
+fn prepare(arguments: &RunCommandArgs, program: &Path, library: &[u8]) -> Result<Prepared> {
     check_program(program)?;
     check_capabilities()?;
     let interfaces = if arguments.interfaces.is_empty() {
@@ -142,30 +167,35 @@ fn prepare(arguments: &RunCommandArgs, program: &Path) -> Result<(PathBuf, Vec<S
         }
         Device::from_name(name)?;
     }
+    let library = Library::new(library)?;
     let keeper = start_keeper(&interfaces).context("cannot start the keeper")?;
     drop_capabilities().context("cannot drop the capabilities")?;
-    Ok((library, interfaces, keeper))
+    Ok(Prepared { library, interfaces, keeper })
 }
 
-/// Leaves the descriptor to the program. Returns its number and inode: the program may close it,
-/// and then use the number for another file.
-fn keeper_variable(keeper: OwnedFd) -> Result<String> {
-    let keeper = fs::File::from(keeper);
-    let inode = keeper.metadata().context("cannot read the keeper's socket")?.ino();
-    Ok(format!("{}:{inode}", keeper.into_raw_fd()))
+/// Leaves a descriptor to the program. Returns its number and inode: the program may close it, and
+/// then use the number for another file.
+fn pass_on(descriptor: OwnedFd) -> Result<String> {
+    let file = fs::File::from(descriptor);
+    let inode = file.metadata().context("cannot read a descriptor's inode")?.ino();
+    Ok(format!("{}:{inode}", file.into_raw_fd()))
 }
 
-/// Returns the library: `HAIRPIN_PRELOAD`, or the file next to the command.
-fn library() -> Result<PathBuf> {
-    if let Some(path) = env::var_os("HAIRPIN_PRELOAD").filter(|path| !path.is_empty()) {
-        let path = PathBuf::from(path);
-        return path.canonicalize().with_context(|| format!("cannot find {}", path.display()));
+impl Library {
+    /// Returns the file that `HAIRPIN_PRELOAD` names; otherwise a memory file with these bytes.
+    fn new(bytes: &[u8]) -> Result<Self> {
+        if let Some(path) = env::var_os(OTHER_LIBRARY).filter(|path| !path.is_empty()) {
+            let path = PathBuf::from(path);
+            let found = path.canonicalize();
+            let found = found.with_context(|| format!("cannot find {}", path.display()))?;
+            return Ok(Self::File(found));
+        }
+        if bytes.is_empty() {
+            bail!("this command was built without the library: set {OTHER_LIBRARY} to its path");
+        }
+        let create = || inheritable(&sealed_copy(c"hairpin-preload", bytes)?.into());
+        Ok(Self::Embedded(create().context("cannot create a memory file for the library")?))
     }
-    let command = env::current_exe().context("cannot find this command's folder")?;
-    let path = command.with_file_name(LIBRARY);
-    path.canonicalize().with_context(|| {
-        format!("cannot find {} (build it with cargo build -p hairpin-preload)", path.display())
-    })
 }
 
 /// Checks that the dynamic linker will preload the library into the program.

@@ -2,25 +2,16 @@
 
 use serde_json::Value;
 
-use crate::support::{assert_done, assert_status, hairpin, preload_library, rows, turn};
+use crate::support::{assert_done, assert_status, hairpin, rows, turn};
 use crate::xdp::{as_unprivileged, command, stderr, stdout};
 
-/// Returns `true` if the preloaded library is next to the command, and sockperf is installed.
+/// Returns `true` if sockperf is installed.
 fn can_run() -> bool {
     let is_installed = std::process::Command::new("sockperf").arg("--version").output().is_ok();
     if !is_installed {
         eprintln!("skipped: needs sockperf");
     }
-    is_installed && has_library()
-}
-
-/// Returns `true` if the preloaded library was built.
-pub(crate) fn has_library() -> bool {
-    let is_built = preload_library().is_some();
-    if !is_built {
-        eprintln!("skipped: needs cargo build -p hairpin-preload");
-    }
-    is_built
+    is_installed
 }
 
 #[test]

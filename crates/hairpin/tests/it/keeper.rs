@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use hairpin_testbed::{Capability, Testbed, become_ordinary_user, scaled};
 
-use crate::support::{hairpin, preload_library, turn};
+use crate::support::{hairpin, turn};
 
 const PORT: u16 = 7_800;
 /// The program becomes an ordinary user, who may not bind this port, when it listens.
@@ -79,16 +79,15 @@ impl Ground {
             return (hairpin(), script);
         }
         let folder = self.folder.path();
-        let library = preload_library().unwrap();
-        let files = [Path::new(env!("CARGO_BIN_EXE_hairpin")), &library, &script];
-        let [command, library, script] = files.map(|file| {
+        let files = [Path::new(env!("CARGO_BIN_EXE_hairpin")), &script];
+        let [command, script] = files.map(|file| {
             let copy = folder.join(file.file_name().unwrap());
             fs::copy(file, &copy).unwrap();
             copy
         });
         fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
         let mut command = Command::new(command);
-        command.env("HAIRPIN_PRELOAD", library).current_dir("/").stdin(Stdio::null());
+        command.current_dir("/").stdin(Stdio::null());
         (command, script)
     }
 

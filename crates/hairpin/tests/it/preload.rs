@@ -4,9 +4,9 @@
 //! The tests assert that packets bypass the kernel. They assert no latency.
 
 use std::fs;
+use std::process::Command;
 
-use crate::bench_sockets::has_library;
-use crate::support::{assert_done, assert_status, hairpin, rows, turn};
+use crate::support::{assert_done, assert_status, copy_hairpin, hairpin, rows, turn};
 use crate::xdp::{
     Market, assert_bypassed, assert_rows, command, kernel_datagrams, packets, ping_until_answered,
     start, stderr, stdout, waits,
@@ -20,9 +20,6 @@ const PRELOAD: [&str; 2] = ["--transport", "preload"];
 #[test]
 #[ignore = "needs root"]
 fn preload_pings_are_answered_with_every_wait() {
-    if !has_library() {
-        return;
-    }
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
@@ -38,9 +35,6 @@ fn preload_pings_are_answered_with_every_wait() {
 #[test]
 #[ignore = "needs root"]
 fn preload_trader_answers_every_tick_bypassing_the_kernel() {
-    if !has_library() {
-        return;
-    }
     let _turn = turn();
     assert_segments_bypass(|| {
         let load = ["--samples", "500", "--rounds", "1", "--interval-us", "1000"];
@@ -63,9 +57,6 @@ fn preload_trader_answers_every_tick_bypassing_the_kernel() {
 #[test]
 #[ignore = "needs root"]
 fn preload_feed_synchronizes_bypassing_the_kernel() {
-    if !has_library() {
-        return;
-    }
     let _turn = turn();
     let market = Market::open([]);
     let before = kernel_datagrams(market.host());
@@ -76,9 +67,6 @@ fn preload_feed_synchronizes_bypassing_the_kernel() {
 #[test]
 #[ignore = "needs root"]
 fn t2t_and_benchmarks_have_preload_columns() {
-    if !has_library() {
-        return;
-    }
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
@@ -104,7 +92,7 @@ fn t2t_and_benchmarks_have_preload_columns() {
 #[test]
 #[ignore = "needs root"]
 fn io_uring_program_leaves_its_sockets_to_the_kernel() {
-    if !has_library() || Wait::IoUring.probe().is_err() {
+    if Wait::IoUring.probe().is_err() {
         return;
     }
     let _turn = turn();
@@ -154,9 +142,6 @@ fn preload_requires_interface_that_leaves_this_host() {
 #[test]
 #[ignore = "needs root"]
 fn preload_order_script_runs_bypassing_the_kernel() {
-    if !has_library() {
-        return;
-    }
     let _turn = turn();
     let market = Market::open([]);
     let path = |name: &str| market.folder.path().join(name);
@@ -170,4 +155,60 @@ fn preload_order_script_runs_bypassing_the_kernel() {
     assert_done(&output);
     assert!(stdout(&output).contains("ExecutionReportNew522"), "{}", stdout(&output));
     market.exchange.signal("INT");
+}
+
+/// Starts `ls` in each usual way to let it inherit no descriptor. `ls` prints one line of error.
+const CHILDREN: [&[&str]; 8] = [
+    &["ls", "/nonexistent"],
+    &["env", "-i", "/bin/ls", "/nonexistent"],
+    &["sh", "-c", "ls /nonexistent | cat; echo a | grep -c a"],
+    &["sh", "-c", "exec 3>&- 4>&- 9>&-; ls /nonexistent"],
+    &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "ls", "/nonexistent"],
+    &["python3", "-c", "import subprocess; subprocess.run(['ls', '/nonexistent'])"],
+    &["python3", "-c", CLOSE_EACH],
+    &["python3", "-c", SPAWN],
+];
+const CLOSE_EACH: &str = "
+import os, subprocess
+os.closerange(3, 5_000)
+for fd in range(3, 2_000):
+    try:
+        os.close(fd)
+    except OSError:
+        pass
+subprocess.run(['ls', '/nonexistent'], close_fds=False)
+";
+const SPAWN: &str = "
+import ctypes, os
+library = ctypes.CDLL(None)
+actions = ctypes.create_string_buffer(256)
+library.posix_spawn_file_actions_init(actions)
+print(library.posix_spawn_file_actions_addclosefrom_np(actions, 3))
+strings = lambda texts: (ctypes.c_char_p * (len(texts) + 1))(*texts, None)
+environment = strings([b'%s=%s' % pair for pair in os.environb.items()])
+child = ctypes.c_int()
+library.posix_spawn(ctypes.byref(child), b'/bin/ls', actions, None,
+                    strings([b'ls', b'/nonexistent']), environment)
+os.waitpid(child.value, 0)
+";
+
+#[test]
+#[ignore = "needs root"]
+fn children_print_what_they_print_without_run() {
+    let testbed = Testbed::namespaces().unwrap();
+    let [host, _] = testbed.hosts();
+    // The command alone, with nothing next to it.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hairpin");
+    copy_hairpin(&path);
+    for child in CHILDREN {
+        let mut plain = Command::new(child[0]);
+        plain.args(&child[1..]);
+        let mut run = Command::new(&path);
+        run.args(["run", "--strict", "--interface", "veth0", "--"]).args(child);
+        let [plain, run] = [plain, run].map(|command| start(host, command).output());
+        assert!(stderr(&plain).contains("nonexistent"), "{child:?}: {plain:?}");
+        assert_eq!((stdout(&run), stderr(&run)), (stdout(&plain), stderr(&plain)), "{child:?}");
+        assert_eq!(run.status, plain.status, "{child:?}");
+    }
 }

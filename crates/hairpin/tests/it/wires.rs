@@ -1,7 +1,6 @@
 //! Runs ping and pong between two hosts whose interfaces are macvlans or bridges: as many
 //! messages arrive as over the kernel, and bypass it.
 
-use crate::bench_sockets::has_library;
 use crate::support::{assert_status, rows, turn};
 use crate::xdp::{
     assert_bypassed, assert_rows, command, kernel_datagrams, ping_until_answered, start,
@@ -55,9 +54,6 @@ fn xdp_pings_bypass_the_kernel_over_every_wire() {
 #[test]
 #[ignore = "needs root"]
 fn preload_pings_bypass_the_kernel_over_every_wire() {
-    if !has_library() {
-        return;
-    }
     let _turn = turn();
     for protocol in ["udp", "tcp"] {
         ping_over_every_wire("preload", protocol);

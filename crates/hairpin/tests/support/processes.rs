@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
@@ -18,23 +18,7 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) fn hairpin() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hairpin"));
     command.env_remove("HAIRPIN_SECRET_KEY").stdin(Stdio::null());
-    if let Some(library) = preload_library() {
-        command.env("HAIRPIN_PRELOAD", library);
-    }
     command
-}
-
-/// Returns the preloaded library that was built last: by `cargo build` next to the command, or by
-/// `cargo test` among the tests' dependencies.
-pub(crate) fn preload_library() -> Option<PathBuf> {
-    let command = Path::new(env!("CARGO_BIN_EXE_hairpin"));
-    let name = "libhairpin_preload.so";
-    let places = [command.with_file_name(name), command.with_file_name("deps").join(name)];
-    let built = places.into_iter().filter_map(|path| {
-        let modified = path.metadata().and_then(|status| status.modified()).ok()?;
-        Some((modified, path))
-    });
-    built.max().map(|(_, path)| path)
 }
 
 /// Copies the command to a file.

@@ -34,7 +34,7 @@ pub(crate) unsafe extern "C" fn close(fd: c_int) -> c_int {
 }
 
 /// Returns the open descriptors of a range in order.
-fn open_descriptors(first: u32, last: u32) -> Vec<u32> {
+pub(super) fn open_descriptors(first: u32, last: u32) -> Vec<u32> {
     let _inside = guard::enter();
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
         return (first..=last.min(LAST)).collect();
@@ -50,9 +50,8 @@ fn open_descriptors(first: u32, last: u32) -> Vec<u32> {
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn close_range(first: u32, last: u32, flags: c_int) -> c_int {
     if flags & CLOSE_RANGE_CLOEXEC != 0 || process::open_stacks().is_empty() {
-        // The keeper's descriptor is for the programs that this one executes.
-        let keeper = settings().keeper.map(c_int::cast_unsigned);
-        let kept = keeper.filter(|fd| (first..=last).contains(fd));
+        let inherited = settings().inherited().map(c_int::cast_unsigned);
+        let kept = inherited.filter(|fd| (first..=last).contains(fd));
         return close_between(first, last, flags, kept);
     }
     let kept = open_descriptors(first, last).into_iter().filter(|fd| !release(*fd as c_int));

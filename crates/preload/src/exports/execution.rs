@@ -4,6 +4,8 @@ use std::ffi::{c_char, c_int, c_void};
 
 use libc::pid_t;
 
+use super::descriptors::open_descriptors;
+use crate::settings::settings;
 use crate::{guard, process, real};
 
 type Strings = *const *const c_char;
@@ -72,6 +74,44 @@ pub(crate) unsafe extern "C" fn posix_spawn_file_actions_adddup2(
     }
     // SAFETY: the program's arguments.
     unsafe { real::posix_spawn_file_actions_adddup2(actions, from, to) }
+}
+
+/// # Safety
+/// As for posix_spawn_file_actions_addclose(3).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn posix_spawn_file_actions_addclose(
+    actions: *mut c_void,
+    fd: c_int,
+) -> c_int {
+    if process::is_inherited(fd) {
+        return 0;
+    }
+    // SAFETY: the program's arguments.
+    unsafe { real::posix_spawn_file_actions_addclose(actions, fd) }
+}
+
+/// Closes the open descriptors one by one, except those that the spawned program must inherit.
+///
+/// # Safety
+/// As for posix_spawn_file_actions_addclosefrom_np(3).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn posix_spawn_file_actions_addclosefrom_np(
+    actions: *mut c_void,
+    first: c_int,
+) -> c_int {
+    if settings().inherited().next().is_none() {
+        // SAFETY: the program's arguments.
+        return unsafe { real::posix_spawn_file_actions_addclosefrom_np(actions, first) };
+    }
+    for fd in open_descriptors(first.max(0).cast_unsigned(), u32::MAX) {
+        // Descriptors beyond the limit are refused; the library's are closed by the execution.
+        // SAFETY: as above.
+        let failed = unsafe { posix_spawn_file_actions_addclose(actions, fd.cast_signed()) };
+        if failed == libc::ENOMEM {
+            return failed;
+        }
+    }
+    0
 }
 
 /// The functions with a variable number of arguments. Each places the arguments after the first

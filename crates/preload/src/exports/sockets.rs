@@ -152,7 +152,7 @@ unsafe fn last_index(value: *const c_void, length: socklen_t) -> u32 {
 /// As for ioctl(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
-    if request == libc::FIOCLEX as c_ulong && process::is_keeper(fd) {
+    if request == libc::FIOCLEX as c_ulong && process::is_inherited(fd) {
         return fail(libc::EBADF) as c_int;
     }
     if let Some(slot) = slots::stream(fd) {
@@ -181,7 +181,7 @@ pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usi
 /// As for fcntl(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
-    if command == libc::F_SETFD && process::is_keeper(fd) {
+    if command == libc::F_SETFD && process::is_inherited(fd) {
         return fail(libc::EBADF) as c_int;
     }
     if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) && slots::carries_data(fd) {

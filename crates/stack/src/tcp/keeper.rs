@@ -37,4 +37,4 @@ mod server;
 
 pub use client::KeeperClient;
 pub(super) use client::{Kept, RepairSwitch};
-pub use server::start_keeper;
+pub use server::{inheritable, start_keeper};

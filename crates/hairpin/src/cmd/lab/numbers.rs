@@ -47,7 +47,10 @@ impl Comparison {
     /// Returns the medians of the seconds and of all numbers that differ between the sides.
     pub(super) fn table(&self, rounds: u32, style: Style) -> String {
         let mut table = TextTable::default();
-        table.add_words(&if rounds == 1 { "one round".to_owned() } else { format!("{rounds} rounds, medians") }, 0);
+        table.add_words(
+            &if rounds == 1 { "one round".to_owned() } else { format!("{rounds} rounds, medians") },
+            0,
+        );
         for heading in ["kernel sockets", "hairpin run", "ratio"] {
             table.add_figures(heading, 0);
         }
@@ -182,9 +185,8 @@ mod tests {
         let table = comparison.table(3, Style::Plain);
         let rows: Vec<Vec<&str>> =
             table.lines().map(|line| line.trim().split("  ").map(str::trim).collect()).collect();
-        let words = |row: &Vec<&str>| {
-            row.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>()
-        };
+        let words =
+            |row: &Vec<&str>| row.iter().filter(|it| !it.is_empty()).copied().collect::<Vec<_>>();
         let expected = [
             ["3 rounds, medians", "kernel sockets", "hairpin run", "ratio"],
             ["99.900 % took … us of 7", "20", "50", "2.50"],

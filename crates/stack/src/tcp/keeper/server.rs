@@ -25,6 +25,8 @@ const CLIENTS_MAX: usize = 4_096;
 /// The lowest number of the descriptor that a run's processes inherit, if it cannot be beyond the
 /// limit of descriptors: out of the way of programs.
 const DESCRIPTOR: libc::c_int = 900;
+/// The most descriptors that a run's processes inherit, also in a run within a run.
+const INHERITED_MAX: libc::rlim_t = 16;
 /// The highest limit of descriptors to go beyond: each process has a table up to the number.
 const LIMIT_MAX: libc::rlim_t = 4_096;
 /// The longest time to wait for acknowledgments before an RST.
@@ -72,10 +74,19 @@ pub fn start_keeper(interfaces: &[String]) -> io::Result<OwnedFd> {
     if message::receive(ours.as_fd())?.is_none() {
         return Err(io::Error::other("cannot open raw sockets, or cannot fork"));
     }
-    duplicate_beyond_limit(&ours)
-        .or_else(|_| duplicate(&ours, DESCRIPTOR))
+    inheritable(&ours)
+}
+
+/// Duplicates a descriptor for the programs of a run: not close-on-exec, to a number out of their
+/// way.
+///
+/// # Errors
+/// The kernel's.
+pub fn inheritable(descriptor: &OwnedFd) -> io::Result<OwnedFd> {
+    duplicate_beyond_limit(descriptor)
+        .or_else(|_| duplicate(descriptor, DESCRIPTOR))
         // The limit of descriptors may be lower.
-        .or_else(|_| duplicate(&ours, 3))
+        .or_else(|_| duplicate(descriptor, 3))
 }
 
 /// Duplicates a descriptor, not close-on-exec, to the first free number from `from` on.
@@ -98,7 +109,7 @@ fn duplicate_beyond_limit(descriptor: &OwnedFd) -> io::Result<OwnedFd> {
     if !(1..=LIMIT_MAX).contains(&limit.rlim_cur) {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    let rlim_cur = limit.rlim_cur + 1;
+    let rlim_cur = limit.rlim_cur + INHERITED_MAX;
     let raised = libc::rlimit { rlim_cur, rlim_max: limit.rlim_max.max(rlim_cur) };
     // SAFETY: the kernel reads the structure.
     let set = |limit: &libc::rlimit| unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, limit) };
