@@ -501,7 +501,7 @@ mod tests {
             assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
             let heading: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
             assert_eq!(heading.join(" "), expected, "{text}");
-            assert!(text.contains("3400001") && !text.contains("3400001."), "{text}");
+            assert!(text.contains("3400002") && !text.contains("3400002."), "{text}");
         }
         let text = Table::new(&rows).render(Style::Terminal { columns: 160 });
         assert!(text.lines().all(|line| line.chars().count() <= 160), "{text}");

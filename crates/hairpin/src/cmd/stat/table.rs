@@ -173,7 +173,7 @@ mod tests {
             let text = render(&at(2, u64::MAX), &PreviousValues::new(&at(1, 1)), false, style);
             assert!(text.lines().all(|line| line.chars().count() <= columns), "{text}");
             assert!(text.contains("18446744073709551615"), "{text}");
-            assert_eq!(text.contains("unit"), columns > 100, "{columns}: {text}");
+            assert_eq!(text.contains("unit  "), columns > 100, "{columns}: {text}");
         }
     }
 

@@ -215,7 +215,7 @@ mod tests {
         let all = all.map(|(feed, wait)| rows(feed, wait, 0)).concat();
         let text = render(&results(all), Case::Intended, Style::Plain);
         assert_eq!(text.matches("µs between ticks").count(), 2, "{text}");
-        assert_eq!(text.matches("\n  mean ").count(), 2, "{text}");
+        assert_eq!(text.matches("\n mean ").count(), 2, "{text}");
         assert!(!text.contains("spin"), "{text}");
     }
 
