@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use hairpin_order_entry::redact_keys;
 
 use crate::cmd::{
@@ -89,7 +89,7 @@ enum Command {
 pub fn run(library: &[u8]) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return usage::report(&error),
+        Err(error) => return usage::report(&error, &Cli::command()),
     };
     // While the process has one thread. A program under `hairpin run` receives its environment.
     if !matches!(cli.command, Command::Run(_)) {

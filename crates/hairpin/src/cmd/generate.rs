@@ -16,7 +16,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use hairpin_endpoint::capture::{CaptureClock, CaptureFormat, CaptureWriter};
 use hairpin_exchange::{
@@ -37,7 +37,11 @@ pub(crate) struct GenerateArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Size of the capture in megabytes
+    /// Replace FILE if it exists
+    #[arg(long)]
+    force: bool,
+
+    /// Size of the capture in megabytes, and at least whole loops of definitions and snapshots
     #[arg(long, value_name = "MB", default_value_t = 100,
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     megabytes: u64,
@@ -47,7 +51,7 @@ pub(crate) struct GenerateArgs {
           value_parser = clap::value_parser!(u32).range(1..=2_000))]
     instruments: u32,
 
-    /// Events per second of the capture's time
+    /// Events per second of market time
     #[arg(long, value_name = "N", default_value_t = 20_000,
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     rate: u64,
@@ -99,13 +103,16 @@ const PACKETS_PER_POLL: u64 = 4_096;
 pub(crate) fn run(arguments: &GenerateArgs) -> Result<ExitCode> {
     let signals = Signals::take()?;
     let path = &arguments.file;
-    let named = || format!("{} cannot be written", path.display());
+    let named = || format!("cannot write {}", path.display());
+    if !arguments.force && path.is_file() {
+        bail!("cannot write {}: it exists; --force replaces it", path.display());
+    }
     let file = BufWriter::with_capacity(1 << 18, File::create(path).with_context(named)?);
     let writer = CaptureWriter::new(file, CaptureFormat::from_path(path)).with_context(named)?;
     let mut generation = Generation::new(arguments, writer).with_context(named)?;
     generation.run(&|| signals.stop_requested()).with_context(named)?;
     output::print(&format!(
-        "{}: {} bytes, {} packets, {} events in {} s\n",
+        "{}: {} bytes, {} packets, {} events in {} s of market time\n",
         path.display(),
         generation.writer.written(),
         generation.packets,

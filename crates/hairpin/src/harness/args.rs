@@ -1,5 +1,6 @@
 //! Arguments and limits that several subcommands share.
 
+use std::net::{SocketAddr, SocketAddrV4, ToSocketAddrs};
 use std::str::FromStr;
 
 use clap::ValueEnum;
@@ -51,7 +52,9 @@ pub(crate) fn parse_mac(text: &str) -> Result<[u8; 6], String> {
     let bytes: Vec<u8> = bytes.filter_map(|part| u8::from_str_radix(part, 16).ok()).collect();
     let mac = <[u8; 6]>::try_from(bytes).ok().filter(|_| parts.len() == 6);
     let mac = mac.filter(|mac| mac[0] & 1 == 0 && *mac != [0; 6]);
-    mac.ok_or_else(|| "the Ethernet address of one host, such as 02:00:00:00:00:01".to_owned())
+    mac.ok_or_else(|| {
+        "expected the Ethernet address of one host, such as 02:00:00:00:00:01".to_owned()
+    })
 }
 
 /// Parses `on` or `off`.
@@ -63,12 +66,50 @@ pub(crate) fn parse_switch(text: &str) -> Result<bool, String> {
     }
 }
 
+/// Parses `HOST:PORT`, the address or the name of a host with a port.
+pub(crate) fn parse_host_and_port(text: &str) -> Result<SocketAddrV4, String> {
+    parse_address(text, None)
+}
+
+/// Parses `HOST:PORT`, or `HOST` if there is a default port. A name is resolved to its first IPv4
+/// address.
+pub(crate) fn parse_address(text: &str, port: Option<u16>) -> Result<SocketAddrV4, String> {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) => {
+            (host, port.parse().map_err(|_| format!("'{port}' is not a port from 0 to 65535"))?)
+        }
+        None => (text, port.ok_or("expected a host and a port, such as 10.0.0.1:9100")?),
+    };
+    if let Ok(address) = host.parse() {
+        return Ok(SocketAddrV4::new(address, port));
+    }
+    // Numbers alone are no name; the resolver would accept some of them as addresses.
+    if !host.contains(|it: char| it.is_ascii_alphabetic()) {
+        return Err(format!("'{host}' is neither an IPv4 address nor the name of a host"));
+    }
+    let found = (host, port).to_socket_addrs();
+    let mut found = found.map_err(|error| format!("cannot resolve {host}: {error}"))?;
+    let is_v4 = |address| match address {
+        SocketAddr::V4(address) => Some(address),
+        SocketAddr::V6(_) => None,
+    };
+    found.find_map(is_v4).ok_or_else(|| format!("{host} has no IPv4 address"))
+}
+
 /// Parses two numbers of ticks: the tick after which a feed line is silenced, and for how many.
 pub(crate) fn parse_line_outage(text: &str) -> Result<LineOutage, String> {
-    let number = |text: &str| text.trim().parse().ok();
-    let pair = text.split_once(',').and_then(|(a, b)| number(a).zip(number(b)));
-    let (from_tick, ticks) = pair.ok_or("two numbers of ticks")?;
+    let (from_tick, ticks) = parse_two(text, "two numbers of ticks, such as 100,50")?;
     Ok(LineOutage { from_tick, ticks })
+}
+
+/// Parses two whole numbers separated by a comma; an error names the wrong one, and `expected`.
+pub(crate) fn parse_two<T: FromStr>(text: &str, expected: &str) -> Result<(T, T), String> {
+    let number = |text: &str| {
+        let text = text.trim();
+        text.parse().map_err(|_| format!("'{text}' is not a whole number; expected {expected}"))
+    };
+    let (first, second) = text.split_once(',').ok_or_else(|| format!("expected {expected}"))?;
+    Ok((number(first)?, number(second)?))
 }
 
 /// Parses a command line into the arguments of a command.
@@ -82,7 +123,38 @@ pub(crate) fn parse_line<'a, A: clap::Args>(
 
 #[cfg(test)]
 mod tests {
-    use super::parse_mac;
+    use super::{parse_address, parse_host_and_port, parse_mac, parse_two};
+
+    #[test]
+    fn parses_addresses_and_names_of_hosts() {
+        let parse = |text| parse_address(text, Some(9_200)).map(|address| address.to_string());
+        assert_eq!(parse("10.0.0.7").as_deref(), Ok("10.0.0.7:9200"));
+        assert_eq!(parse("10.0.0.7:80").as_deref(), Ok("10.0.0.7:80"));
+        assert_eq!(parse("localhost").as_deref(), Ok("127.0.0.1:9200"));
+        assert_eq!(parse("localhost:80").as_deref(), Ok("127.0.0.1:80"));
+        for (text, error) in [
+            ("10.0.0", "'10.0.0' is neither an IPv4 address nor the name of a host"),
+            ("10.0.0.7:65536", "'65536' is not a port from 0 to 65535"),
+            (":80", "'' is neither an IPv4 address nor the name of a host"),
+        ] {
+            assert_eq!(parse(text), Err(error.to_owned()), "{text}");
+        }
+        assert!(parse_host_and_port("10.0.0.7").is_err_and(|it| it.contains("a host and a port")));
+    }
+
+    #[test]
+    fn names_the_wrong_number_of_two() {
+        let parse = |text| parse_two::<u32>(text, "two cores, such as 0,1");
+        assert_eq!(parse("3, 4"), Ok((3, 4)));
+        for (text, error) in [
+            ("3", "expected two cores, such as 0,1"),
+            ("x,4", "'x' is not a whole number; expected two cores, such as 0,1"),
+            ("3,-4", "'-4' is not a whole number; expected two cores, such as 0,1"),
+            ("3,4,5", "'4,5' is not a whole number; expected two cores, such as 0,1"),
+        ] {
+            assert_eq!(parse(text), Err(error.to_owned()), "{text}");
+        }
+    }
 
     #[test]
     fn parses_unicast_ethernet_address() {

@@ -6,6 +6,8 @@ use anyhow::{Context, Result, bail};
 use hairpin_host::allowed_cores;
 use serde::Deserialize;
 
+use crate::harness::args::parse_two;
+
 /// The arguments for cores that commands share.
 #[derive(clap::Args, Debug, Clone)]
 #[group(skip)]
@@ -117,9 +119,7 @@ fn check(cores: Cores, allowed: &[usize]) -> Result<()> {
 }
 
 fn parse_pair(text: &str) -> Result<(usize, usize), String> {
-    let core = |text: &str| text.trim().parse::<usize>().ok();
-    let pair = text.split_once(',').and_then(|(a, b)| core(a).zip(core(b)));
-    match pair.ok_or("two core numbers, such as 0,1")? {
+    match parse_two(text, "two core numbers, such as 0,1")? {
         (a, b) if a == b => Err("exchange and trader need a core each".to_owned()),
         pair => Ok(pair),
     }

@@ -118,6 +118,30 @@ fn invalid_arguments_exit_with_status_2() {
 }
 
 #[test]
+fn error_names_the_nearest_flag_every_choice_and_every_missing_argument() {
+    for (args, expected) in [
+        (&["generate", "--megabyte", "3", "f"][..], ": the nearest is '--megabytes'"),
+        (&["order", "--segement", "3"], ": the nearest is '--segment'"),
+        (&["t2t", "--wiat", "spin"], ": the nearest is '--wait'"),
+        (&["exchnage"], "unknown command 'exchnage': the nearest is 'exchange'"),
+        (&["t2t-exchang"], "unknown command 't2t-exchang': the nearest is 'exchange'"),
+        (&["tt2"], "unknown command 'tt2': the nearest is 't2t'"),
+        (&["bench", "oder"], ": the nearest is 'order'; use t2t, feed, order, rds or sockets"),
+        (&["bench"], "use t2t, feed, order, rds or sockets"),
+        (&["decode", "--framing", "x", "f"], ": use udp, conflated-tcp, ilink3 or replay"),
+        (&["trader"], "missing --config <FILE>, --gateway <HOST:PORT>;"),
+        (&["feed"], "missing --pcap <FILE>..., --interface <IF> or --interface-a <IF>;"),
+        (&["t2t", "--cpus", "0,x"], "'x' is not a whole number; expected two core numbers"),
+        (&["t2t", "--interval-us", "5,2x"], "invalid value '2x' for '--interval-us <N>'"),
+        (&["exchange", "--mute-a", "1"], "expected two numbers of ticks"),
+        (&["t2t", "--full", "--quick"], "conflicts with --quick"),
+    ] {
+        let text = line(args, 2);
+        assert!(text.contains(expected), "{args:?}: {text}");
+    }
+}
+
+#[test]
 fn error_contains_missing_interface() {
     assert!(line(&["t2t", "--quick", "--interface", "nope0"], 1).contains("nope0"));
 }

@@ -347,9 +347,11 @@ fn invalid_arguments_are_rejected_in_one_line() {
         ("--cpus 1,1", 2),
         ("--rate 0", 2),
         ("--connections 5000", 2),
-        ("127.0.0.1", 2),
+        ("127.0.0.1:9 --flood", 2),
+        ("127.0.0.1:9 --protocol udp,tcp", 2),
+        ("127.0.0.1:port", 2),
         ("--interface nope0", 1),
-        ("127.0.0.1:9", 2),
+        ("127.0.0.1:9", 1),
         ("127.0.0.1:9 --protocol tcp", 1),
         ("--cpus 0,1023", 1),
     ] {
@@ -390,6 +392,18 @@ fn ping_and_pong_agree_on_the_default_port() {
         assert_eq!(pong.address, "0.0.0.0:9200");
         let args = format!("127.0.0.1 --protocol {protocol} --wait epoll");
         assert_complete(&measured(&format!("{args} --samples 50 --rounds 1"))[0], 50);
+    }
+}
+
+#[test]
+fn ping_finds_the_protocol_of_the_pong_and_resolves_its_name() {
+    let _turn = turn();
+    for protocol in ["udp", "tcp", "rds"] {
+        let pong = Pong::listen(&format!("--protocol {protocol} --listen 127.0.0.1:0"));
+        let place = pong.address.replace("127.0.0.1", "localhost");
+        let rows = measured(&format!("{place} --wait epoll --samples 50 --rounds 1"));
+        assert_eq!((rows.len(), rows[0]["protocol"].as_str()), (1, Some(protocol)));
+        assert_complete(&rows[0], 50);
     }
 }
 

@@ -13,10 +13,11 @@ mod sockets;
 mod t2t;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
+
+use crate::harness::usage::{self, usage_error};
 
 /// Measure a published table on this machine and print it next to the published figures.
 #[derive(clap::Args, Debug, Clone)]
@@ -51,9 +52,10 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<ExitCode> {
         Table::Sockets(arguments) => sockets::run(arguments),
         Table::Other(words) => {
             let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
-            let known = "the tables are: t2t, feed, order, rds, sockets; try --help";
-            let _ = writeln!(std::io::stderr(), "hairpin: unknown table '{name}'; {known}");
-            Ok(ExitCode::from(2))
+            let tables = ["t2t", "feed", "order", "rds", "sockets"];
+            let nearest = usage::nearest_is(usage::nearest(&name, tables.into_iter()));
+            let known = usage::alternatives(&tables);
+            usage_error!("unknown table '{name}'{nearest}; use {known}; try --help");
         }
     }
 }

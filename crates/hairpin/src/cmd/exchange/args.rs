@@ -9,7 +9,8 @@ use hairpin_reactor::Wait;
 
 use super::market_args;
 use crate::harness::args::{
-    FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_line_outage, parse_wait,
+    FeedTransport, INTERVAL_US_MAX, SAMPLES, SAMPLES_MAX, WARM_UP, parse_host_and_port,
+    parse_line_outage, parse_wait,
 };
 use crate::harness::multicast_groups::MulticastGroups;
 use crate::harness::t2t_setup::{LineOutage, Load, TRADERS_MAX};
@@ -51,7 +52,7 @@ pub(crate) struct ExchangeArgs {
     feed_port: Option<u16>,
 
     /// Where the gateway listens [default: the interface's address and a free port]
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "ADDR:PORT", value_parser = parse_host_and_port)]
     pub(crate) gateway: Option<SocketAddrV4>,
 
     /// Write the addresses of market data to FILE, in the form of CME's config.xml [default:

@@ -266,7 +266,8 @@ impl MarketArgs {
 fn parse_faults(text: &str) -> Result<LineFaults, String> {
     let mut faults = LineFaults::default();
     for word in text.split(',') {
-        let (name, value) = word.split_once('=').ok_or("faults such as drop=1,delay=2:5")?;
+        let (name, value) =
+            word.split_once('=').ok_or("expected faults such as drop=1,delay=2:5")?;
         let (share, time) = match value.split_once(':') {
             Some((share, time)) => (share, Some(milliseconds(time)?)),
             None => (value, None),
@@ -281,7 +282,11 @@ fn parse_faults(text: &str) -> Result<LineFaults, String> {
             ("delay" | "silence", None) => {
                 return Err(format!("{name} needs a time in milliseconds, such as {name}=1:5"));
             }
-            _ => return Err(format!("unknown fault {word}")),
+            _ => {
+                let names = "drop=PERCENT, duplicate=PERCENT, reorder=PERCENT, delay=PERCENT:MS or \
+                             silence=PERCENT:MS";
+                return Err(format!("unknown fault {word}: use {names}"));
+            }
         }
     }
     Ok(faults)

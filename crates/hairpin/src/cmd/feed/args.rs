@@ -188,13 +188,14 @@ impl From<Orders> for OrderBooks {
 /// Parses a symbol or a number.
 fn parse_symbol(word: &str) -> Result<Text<20>, String> {
     let symbol = Text::new(word).filter(|symbol| !symbol.as_bytes().is_empty());
-    symbol.ok_or_else(|| "a SecurityID, or a symbol of one to twenty characters".to_owned())
+    symbol
+        .ok_or_else(|| "expected a SecurityID, or a symbol of one to twenty characters".to_owned())
 }
 
 /// Parses the name of a group or an asset.
 fn parse_name(word: &str) -> Result<Text<6>, String> {
     let name = Text::new(word).filter(|name| !name.as_bytes().is_empty());
-    name.ok_or_else(|| "a name of one to six characters".to_owned())
+    name.ok_or_else(|| "expected a name of one to six characters".to_owned())
 }
 
 impl FeedArgs {

@@ -22,7 +22,7 @@ pub(super) fn parse_interval(text: &str) -> Result<Duration, String> {
     if (0.1..=3_600.0).contains(&seconds) {
         Ok(Duration::from_nanos((seconds * 1e9) as u64))
     } else {
-        Err("seconds, from 0.1 to 3600".to_owned())
+        Err("expected seconds, from 0.1 to 3600".to_owned())
     }
 }
 

@@ -23,12 +23,11 @@ mod settings;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::error::ErrorKind;
 
 use args::Format;
 pub(crate) use args::OrderArgs;
 
-use crate::harness::usage;
+use crate::harness::usage::usage_error;
 
 /// Runs the command. Exit status 0 if all was done and understood, 1 after any error, 2 for
 /// conflicting arguments.
@@ -43,12 +42,12 @@ pub(crate) fn run(arguments: &OrderArgs) -> Result<ExitCode> {
         return cme_audit_trail::write(journal, &arguments.output);
     }
     let Some(settings) = &arguments.settings else {
-        let what = "no settings file and no --journal DIR with --show or --audit-trail\n";
-        return Ok(usage::report(&clap::Error::raw(ErrorKind::MissingRequiredArgument, what)));
+        usage_error!(
+            "no settings file and no --journal DIR with --show or --audit-trail; try --help"
+        );
     };
     if arguments.format == Format::Csv {
-        let what = "--format csv is for --show: a session prints text or json\n";
-        return Ok(usage::report(&clap::Error::raw(ErrorKind::ArgumentConflict, what)));
+        usage_error!("--format csv is for --show: a session prints text or json; try --help");
     }
     order_run::run(arguments, settings)
 }

@@ -1,6 +1,6 @@
 //! The arguments of `hairpin ping`.
 
-use std::net::{AddrParseError, Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 use anyhow::{Context, Result, bail};
 use hairpin_host::allowed_cores;
@@ -8,10 +8,10 @@ use hairpin_reactor::{CAPACITY, Wait};
 
 use super::ping_case::PingCase;
 use super::ping_loop::Load;
-use super::raw_args;
 use super::setup::{PongAddress, Protocol, Stamping};
+use super::{protocol_detection, raw_args};
 use crate::cmd::pong::{DEFAULT_PORT, Slowness, SlownessArgs};
-use crate::harness::args::{INTERVAL_US_MAX, parse_mac, parse_wait};
+use crate::harness::args::{INTERVAL_US_MAX, parse_address, parse_mac, parse_two, parse_wait};
 use crate::harness::output;
 use crate::harness::transport;
 use crate::harness::usage::usage_error;
@@ -41,9 +41,10 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 ///
 /// Without ADDR it starts its own `pong` in a second process. As root, and as an ordinary user
 /// where the kernel allows user namespaces, each process has a network namespace, joined by a veth.
-/// Otherwise both use loopback. With ADDR, a `hairpin pong --listen ADDR:PORT` answers there; the
-/// default port is 9200, on which `pong` listens by default. Raw frames have no address: with
-/// --interface, the first pong that answers there is used.
+/// Otherwise both use loopback. With HOST, a `hairpin pong --listen ADDR:PORT` answers there; the
+/// default port is 9200, on which `pong` listens by default. Without --protocol, its protocol is
+/// found with one ping over udp, tcp and rds. Raw frames have no address: with --interface, the
+/// first pong that answers there is used.
 ///
 /// Without an interval (0) the loop is closed: a ping is sent when the previous one is answered, or
 /// lost after a second. With an interval, pings are sent on schedule, and latency is measured from
@@ -53,11 +54,13 @@ const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// about half a minute, --quick less than 20 s with up to ten cases.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct PingArgs {
-    /// Address of the pong, or its multicast group [default port: 9200] [default: start a pong]
-    #[arg(value_name = "ADDR[:PORT]", value_parser = parse_remote)]
+    /// Address or name of the pong, or its multicast group [default port: 9200] [default: start a
+    /// pong]
+    #[arg(value_name = "HOST[:PORT]", value_parser = parse_remote)]
     pub(super) remote: Option<SocketAddrV4>,
 
-    /// Protocols: udp, multicast, tcp, raw, rds, rds-ethernet [default: udp,tcp]
+    /// Protocols: udp, multicast, tcp, raw, rds, rds-ethernet [default: udp,tcp; with HOST that of
+    /// the pong]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(super) protocol: Vec<Protocol>,
 
@@ -119,7 +122,7 @@ pub(crate) struct PingArgs {
     #[arg(long, value_name = "A,B", value_parser = parse_pair)]
     cpus: Option<[usize; 2]>,
 
-    /// Run over loopback with the address of this interface; with ADDR or raw frames, send from
+    /// Run over loopback with the address of this interface; with HOST or raw frames, send from
     /// this interface
     #[arg(long, value_name = "IF")]
     pub(super) interface: Option<String>,
@@ -196,6 +199,19 @@ impl PingArgs {
         self.remote.map(PongAddress::from).or(raw)
     }
 
+    /// Returns the same arguments with the protocol of a pong that runs already, if they have none.
+    ///
+    /// # Errors
+    /// No pong answers there; arguments that conflict with its protocol.
+    pub(super) fn with_protocol_of_pong(&self, local: Ipv4Addr) -> Result<Self> {
+        let mut known = self.clone();
+        if let (Some(remote), true) = (self.remote, self.protocol.is_empty()) {
+            known.protocol = vec![protocol_detection::detect(remote, local)?];
+            known.check()?;
+        }
+        Ok(known)
+    }
+
     /// Checks for arguments that conflict with each other or with the host.
     ///
     /// # Errors
@@ -222,8 +238,14 @@ impl PingArgs {
             usage_error!("multicast has one group of pings: --connections is for udp and tcp");
         }
         let Some(remote) = self.remote else { return Ok(()) };
-        if self.protocol.len() != 1 {
-            usage_error!("the pong at {remote} has one protocol: give it, such as --protocol udp");
+        if self.protocol.len() > 1 {
+            usage_error!("the pong at {remote} has one protocol: --protocol has several");
+        }
+        if self.protocol.is_empty() && self.flood {
+            usage_error!(
+                "a pong that counts a flood answers nothing: give its protocol, such as \
+                 --protocol udp"
+            );
         }
         if self.slowness() != Slowness::default() {
             usage_error!(
@@ -231,7 +253,8 @@ impl PingArgs {
             );
         }
         let is_group = remote.ip().is_multicast();
-        match (is_group, self.protocol[0] == Protocol::Multicast) {
+        let is_multicast = self.protocol.first().map_or(is_group, |it| *it == Protocol::Multicast);
+        match (is_group, is_multicast) {
             (false, true) => usage_error!("{} is not a multicast group (224.0.0.0/4)", remote.ip()),
             (true, false) => {
                 usage_error!("{} is a multicast group: --protocol multicast", remote.ip())
@@ -318,30 +341,25 @@ fn or<'a, T>(given: &'a [T], otherwise: &'a [T]) -> &'a [T] {
 
 fn parse_size(text: &str) -> Result<usize, String> {
     let size = text.trim().parse().ok().filter(|size| (1..=SIZE_MAX).contains(size));
-    size.ok_or_else(|| format!("a number of bytes from 1 to {SIZE_MAX}"))
+    size.ok_or_else(|| format!("expected a number of bytes from 1 to {SIZE_MAX}"))
 }
 
 /// Parses the number of connections; a pong that listens needs one more source.
 fn parse_connections(text: &str) -> Result<usize, String> {
     let count = text.trim().parse().ok().filter(|count| (1..CAPACITY).contains(count));
-    count.ok_or_else(|| format!("a number from 1 to {}", CAPACITY - 1))
+    count.ok_or_else(|| format!("expected a number from 1 to {}", CAPACITY - 1))
 }
 
 fn parse_pair(text: &str) -> Result<[usize; 2], String> {
-    let core = |text: &str| text.trim().parse::<usize>().ok();
-    let pair = text.split_once(',').and_then(|(a, b)| core(a).zip(core(b)));
-    match pair.ok_or("two core numbers, such as 0,1")? {
+    match parse_two(text, "two core numbers, such as 0,1")? {
         (a, b) if a == b => Err("ping and pong need a core each".to_owned()),
         (a, b) => Ok([a, b]),
     }
 }
 
-/// Parses `ADDR:PORT`, or `ADDR` for the default port of a pong.
-fn parse_remote(text: &str) -> Result<SocketAddrV4, AddrParseError> {
-    match text.parse::<Ipv4Addr>() {
-        Ok(address) => Ok(SocketAddrV4::new(address, DEFAULT_PORT)),
-        Err(_) => text.parse(),
-    }
+/// Parses `HOST:PORT`, or `HOST` for the default port of a pong.
+fn parse_remote(text: &str) -> Result<SocketAddrV4, String> {
+    parse_address(text, Some(DEFAULT_PORT))
 }
 
 #[cfg(test)]
@@ -393,8 +411,9 @@ mod tests {
         let check = |words: &str| line(words).unwrap().check();
         assert!(check("10.0.0.1:5000 --protocol tcp").is_ok());
         assert!(check("239.1.1.1:5000 --protocol multicast").is_ok());
+        assert!(check("10.0.0.1:5000").is_ok() && check("239.1.1.1:5000").is_ok());
         for words in [
-            "10.0.0.1:5000",
+            "10.0.0.1:5000 --flood",
             "10.0.0.1:5000 --protocol udp,tcp",
             "10.0.0.1:5000 --protocol multicast",
             "239.1.1.1:5000 --protocol udp",
@@ -424,7 +443,7 @@ mod tests {
         let remote = |words: &str| line(words).map(|args| args.remote.unwrap().to_string());
         assert_eq!(remote("10.0.0.7").unwrap(), "10.0.0.7:9200");
         assert_eq!(remote("10.0.0.7:80").unwrap(), "10.0.0.7:80");
-        for wrong in ["10.0.0", "10.0.0.7:", ":80", "host", "10.0.0.7:65536"] {
+        for wrong in ["10.0.0", "10.0.0.7:", ":80", "10.0.0.7:65536"] {
             assert!(remote(wrong).is_err(), "{wrong}");
         }
     }

@@ -13,6 +13,7 @@ mod ping_loop;
 pub(crate) mod ping_transport;
 mod pinger;
 mod progress;
+mod protocol_detection;
 mod raw_args;
 pub(crate) mod raw_frame;
 mod raw_transport;
@@ -47,7 +48,7 @@ pub(crate) use setup::{
 };
 
 use crate::harness::host_checks::HostChecks;
-use crate::harness::host_pair::HostPair;
+use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::output;
 use crate::harness::signals::Signals;
 
@@ -60,6 +61,7 @@ pub(crate) fn run(arguments: &PingArgs) -> Result<ExitCode> {
     arguments.check()?;
     // This must be first: an ordinary user's namespaces require a single-threaded process.
     let hosts = hosts(arguments)?;
+    let arguments = &arguments.with_protocol_of_pong(hosts.address(Role::Ping))?;
     if arguments.place().is_none() {
         hosts.check(&arguments.transport)?;
     }

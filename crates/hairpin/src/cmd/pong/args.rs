@@ -8,7 +8,7 @@ use hairpin_reactor::Wait;
 
 use super::{Slowness, Stall};
 use crate::cmd::ping::{PongAddress, PongSetup, Protocol, SIZE_MAX};
-use crate::harness::args::parse_wait;
+use crate::harness::args::{parse_address, parse_two, parse_wait};
 use crate::harness::transport;
 use crate::harness::usage::usage_error;
 
@@ -27,9 +27,9 @@ const DELAY_NS_MAX: u64 = 1_000_000_000;
 /// that they came from.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct PongArgs {
-    /// Address to listen on, or the multicast group; port 0 lets the kernel choose [default:
-    /// 0.0.0.0:9200; with --transport xdp: that of the interface, port 9200]
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Address to listen on, or the multicast group; port 0 lets the kernel choose [default port:
+    /// 9200] [default: 0.0.0.0:9200; with --transport xdp: that of the interface, port 9200]
+    #[arg(long, value_name = "ADDR[:PORT]", value_parser = parse_listen)]
     listen: Option<SocketAddrV4>,
 
     /// Protocol of the pings
@@ -133,11 +133,11 @@ impl PongArgs {
 
     /// Checks the arguments for raw frames, which have no addresses of their own.
     fn check_raw(&self) -> Result<(SocketAddrV4, Ipv4Addr)> {
-        if !self.transport.is_xdp() {
-            usage_error!("raw frames need --transport xdp");
-        }
-        if self.interface.is_none() {
-            usage_error!("raw frames need --interface IF");
+        match (self.transport.is_xdp(), &self.interface) {
+            (true, Some(_)) => {}
+            (true, None) => usage_error!("raw frames need --interface IF"),
+            (false, Some(_)) => usage_error!("raw frames need --transport xdp"),
+            (false, None) => usage_error!("raw frames need --transport xdp and --interface IF"),
         }
         if let Some(listen) = self.listen {
             usage_error!(
@@ -148,13 +148,16 @@ impl PongArgs {
     }
 }
 
+/// Parses `ADDR:PORT`, or `ADDR` for the default port.
+fn parse_listen(text: &str) -> Result<SocketAddrV4, String> {
+    parse_address(text, Some(DEFAULT_PORT))
+}
+
 /// Parses two numbers of milliseconds: the length of a stall and its period.
 fn parse_stall(text: &str) -> Result<Stall, String> {
-    let number = |text: &str| text.trim().parse().ok();
-    let pair = text.split_once(',').and_then(|(a, b)| number(a).zip(number(b)));
-    match pair {
-        Some((length_ms, every_ms)) if length_ms < every_ms => Ok(Stall { length_ms, every_ms }),
-        _ => Err("two numbers of milliseconds, the first less, such as 10,1000".to_owned()),
+    match parse_two(text, "two numbers of milliseconds, such as 10,1000")? {
+        (length_ms, every_ms) if length_ms < every_ms => Ok(Stall { length_ms, every_ms }),
+        (length_ms, every_ms) => Err(format!("{length_ms} is not less than {every_ms}")),
     }
 }
 

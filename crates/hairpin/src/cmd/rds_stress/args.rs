@@ -8,7 +8,7 @@ use hairpin_reactor::Wait;
 use serde::{Deserialize, Serialize};
 
 use super::message::HEADER;
-use crate::harness::args::parse_wait;
+use crate::harness::args::{parse_host_and_port, parse_wait};
 use crate::harness::transport::TransportArgs;
 use crate::harness::usage::usage_error;
 
@@ -35,7 +35,8 @@ const ACKNOWLEDGMENT: usize = 32;
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct RdsStressArgs {
     /// Address of the listening side
-    #[arg(value_name = "ADDR:PORT", required_unless_present = "listen", conflicts_with = "listen")]
+    #[arg(value_name = "HOST:PORT", required_unless_present = "listen", conflicts_with = "listen",
+          value_parser = parse_remote)]
     pub(super) remote: Option<SocketAddr>,
 
     /// Listen for the other side, one after another, until Ctrl-C
@@ -139,9 +140,14 @@ impl Parameters {
     }
 }
 
+/// Parses the address of the listening side; a name is resolved to its first IPv4 address.
+fn parse_remote(text: &str) -> Result<SocketAddr, String> {
+    text.parse().or_else(|_| parse_host_and_port(text).map(SocketAddr::V4))
+}
+
 fn parse_in(text: &str, min: usize, max: usize) -> Result<usize, String> {
     let number = text.trim().parse().ok().filter(|number| (min..=max).contains(number));
-    number.ok_or_else(|| format!("a number from {min} to {max}"))
+    number.ok_or_else(|| format!("expected a number from {min} to {max}"))
 }
 
 fn parse_tasks(text: &str) -> Result<usize, String> {

@@ -11,7 +11,7 @@ impl FromStr for Pattern {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "" => Err("a part of a name, or a pattern such as feed.*".to_owned()),
+            "" => Err("expected a part of a name, or a pattern such as feed.*".to_owned()),
             text => Ok(Self(text.to_owned())),
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn parse_interval(text: &str) -> Result<Duration, String> {
     if (0.01..=3_600.0).contains(&seconds) {
         Ok(Duration::from_secs_f64(seconds))
     } else {
-        Err("seconds, from 0.01 to 3600".to_owned())
+        Err("expected seconds, from 0.01 to 3600".to_owned())
     }
 }
 

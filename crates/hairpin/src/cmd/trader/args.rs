@@ -8,7 +8,7 @@ use hairpin_feed_handler::Addresses;
 use hairpin_feed_handler::config::Config;
 use hairpin_reactor::Wait;
 
-use crate::harness::args::parse_wait;
+use crate::harness::args::{parse_host_and_port, parse_wait};
 use crate::harness::secret_key::KeyArgs;
 use crate::harness::t2t_setup::TRADERS_MAX;
 use crate::harness::{cores, transport};
@@ -28,7 +28,7 @@ pub(crate) struct TraderArgs {
     channel: Option<String>,
 
     /// Address of the exchange's gateway
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = parse_host_and_port)]
     pub(crate) gateway: SocketAddrV4,
 
     /// Interface that joins the groups

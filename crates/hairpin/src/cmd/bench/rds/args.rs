@@ -148,7 +148,7 @@ impl BenchRdsArgs {
 
 fn parse_size(text: &str) -> Result<usize, String> {
     let size = text.trim().parse().ok().filter(|size| (1..=SIZE_MAX).contains(size));
-    size.ok_or_else(|| format!("a number of bytes from 1 to {SIZE_MAX}"))
+    size.ok_or_else(|| format!("expected a number of bytes from 1 to {SIZE_MAX}"))
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ impl BenchSocketsArgs {
 fn parse_size(text: &str) -> Result<usize, String> {
     let [least, most] = SIZE_RANGE;
     let size = text.trim().parse().ok().filter(|size| (least..=most).contains(size));
-    size.ok_or_else(|| format!("a number of bytes from {least} to {most}"))
+    size.ok_or_else(|| format!("expected a number of bytes from {least} to {most}"))
 }
 
 #[cfg(test)]
