@@ -191,6 +191,52 @@ fn failed_operations_exit_with_one_line_and_status_1() {
     }
 }
 
+#[test]
+fn generate_replaces_a_file_only_if_forced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("capture.pcap");
+    std::fs::write(&path, "mine").unwrap();
+    let generate = |args: &[&str]| {
+        let sizes = ["generate", "--megabytes", "1", "--instruments", "1"];
+        hairpin().args(sizes).args(args).arg(&path).output().unwrap()
+    };
+    let refused = generate(&[]);
+    assert_status(&refused, 1);
+    assert!(text(&refused.stderr).ends_with("it exists; --force replaces it\n"), "{refused:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+    let forced = generate(&["--force"]);
+    assert_status(&forced, 0);
+    assert!(text(&forced.stdout).ends_with(" s of market time\n"), "{forced:?}");
+    assert!(std::fs::metadata(&path).unwrap().len() > 100_000);
+}
+
+#[test]
+fn full_standard_output_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("capture.pcap");
+    let sizes = ["generate", "--megabytes", "1", "--instruments", "1"];
+    assert_status(&hairpin().args(sizes).arg(&path).output().unwrap(), 0);
+    for args in [&["decode"][..], &["feed", "--pcap"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = hairpin().args(args).arg(&path).stdout(full).output().unwrap();
+        assert_status(&output, 1);
+        let expected = "hairpin: cannot write to standard output: No space left on device";
+        assert!(text(&output.stderr).starts_with(expected), "{output:?}");
+    }
+}
+
+#[test]
+fn capture_in_another_framing_names_the_way_to_decode_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("capture.pcap");
+    let sizes = ["generate", "--megabytes", "1", "--instruments", "1"];
+    assert_status(&hairpin().args(sizes).arg(&path).output().unwrap(), 0);
+    let output = hairpin().args(["decode", "--framing", "ilink3"]).arg(&path).output().unwrap();
+    assert_status(&output, 1);
+    let err = text(&output.stderr);
+    assert!(err.contains("hairpin: no message of framing ilink3 in "), "{err}");
+}
+
 /// Writes the configuration of channel 310 with a feed on each of the groups.
 fn channel(path: &Path, connections: &[(&str, &str, &str)]) {
     let mut text = "[[channel]]\nid = \"310\"\n".to_owned();

@@ -110,6 +110,11 @@ fn capture_ending_in_a_tcp_frame_prints_a_note() {
     assert_eq!(err, "hairpin: note: the capture ends 9 bytes into a frame\n");
     assert!(out.ends_with("1 packets, 1 messages, 0 unknown, 0 errors\n"), "{out}");
     assert_eq!(status, Some(0), "{out}");
+    // `feed` needs market data over UDP, and names the command for other captures.
+    let feed = crate::support::hairpin().args(["feed", "--pcap", path.as_str()]).output().unwrap();
+    let err = String::from_utf8_lossy(&feed.stderr).into_owned();
+    assert_eq!(feed.status.code(), Some(1), "{err}");
+    assert!(err.ends_with("`hairpin decode` prints order entry and replays\n"), "{err}");
 }
 
 /// An invented big-endian schema with a nested group and a composite.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
 
+use clap::ValueEnum;
 use hairpin_cme_codecs::ilink3;
 use hairpin_sbe::MessageHeader;
 
@@ -643,7 +644,7 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
     fn write_errors(&mut self) -> io::Result<()> {
         self.errors.write("", &mut self.err)?;
         self.notes.write("note: ", &mut self.err)?;
-        let Self { left, others, err, counts, .. } = self;
+        let Self { left, others, err, counts, settings, .. } = self;
         if *left > 0 {
             writeln!(err, "hairpin: note: the capture ends {left} bytes into a frame")?;
         }
@@ -654,7 +655,20 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
                 "hairpin: no schema has the templates of these messages: give theirs with --schema"
             )?;
         } else if counts.messages == 0 && counts.errors == 0 {
-            writeln!(err, "hairpin: nothing of CME's protocols in {} packets", counts.packets)?;
+            match settings.framing.and_then(|framing| framing.to_possible_value()) {
+                Some(name) => writeln!(
+                    err,
+                    "hairpin: no message of framing {} in {} packets: without --framing it is \
+                     detected",
+                    name.get_name(),
+                    counts.packets
+                )?,
+                None => writeln!(
+                    err,
+                    "hairpin: nothing of CME's protocols in {} packets",
+                    counts.packets
+                )?,
+            }
         }
         Ok(())
     }

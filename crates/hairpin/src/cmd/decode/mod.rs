@@ -42,6 +42,8 @@ use codecs::{Codecs, SchemaFile};
 use decoder::Decoder;
 pub(crate) use framing::Framing;
 
+use crate::harness::output;
+
 /// Print the messages of captures (pcap or pcapng, also compressed with gzip or zstd)
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct DecodeArgs {
@@ -101,13 +103,21 @@ impl DecodeCounts {
     /// reader of the output has closed it is not an error.
     pub(crate) fn status(&self, outcome: io::Result<()>, file: &str) -> ExitCode {
         match outcome {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.status_of_errors(),
+            Err(error) if output::is_stdout_error(&error) => {
+                let _ = writeln!(io::stderr(), "hairpin: {error}");
+                ExitCode::FAILURE
+            }
+            Err(error) => {
                 let _ = writeln!(io::stderr(), "hairpin: {file}: {error}");
                 ExitCode::FAILURE
             }
-            _ if self.errors > 0 => ExitCode::FAILURE,
-            _ => ExitCode::SUCCESS,
+            Ok(()) => self.status_of_errors(),
         }
+    }
+
+    fn status_of_errors(&self) -> ExitCode {
+        if self.errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     }
 }
 
@@ -125,7 +135,7 @@ pub(crate) fn run(arguments: &DecodeArgs) -> ExitCode {
         }
     };
     let settings = Settings { codecs, framing: arguments.framing, format: arguments.format };
-    let (out, err) = (BufWriter::new(io::stdout().lock()), io::stderr().lock());
+    let (out, err) = (BufWriter::new(output::stdout()), io::stderr().lock());
     let mut counts = DecodeCounts::default();
     let outcome = decode(&arguments.file, &settings, &mut counts, out, err);
     let is_empty = outcome.is_ok() && counts.messages == 0;

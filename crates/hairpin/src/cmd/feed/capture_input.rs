@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hairpin_feed_handler::CaptureGroups;
 
-use crate::cmd::decode::capture::{self, Captured};
+use crate::cmd::decode::capture::{self, Captured, Payload};
 use crate::cmd::decode::error_lines::ErrorLines;
 use crate::cmd::decode::other_traffic::OtherTraffic;
 
@@ -31,30 +31,35 @@ pub(super) fn open(
     }
     let are_pipes = paths.iter().map(|path| is_pipe(path)).collect::<io::Result<Vec<_>>>()?;
     if !are_pipes.contains(&true) {
-        let groups = CaptureGroups::detect(input);
-        if groups.is_err() {
-            write_undecoded(capture::open_all(paths)?, err)?;
-        }
-        return Ok((groups?, capture::open_all(paths)?));
+        let groups = match CaptureGroups::detect(input) {
+            Ok(groups) => groups,
+            Err(error) => return Err(explain(error, capture::open_all(paths)?, err)?),
+        };
+        return Ok((groups, capture::open_all(paths)?));
     }
     let mut first = Vec::new();
     (&mut input).take(LOOKED_AT).read_to_end(&mut first)?;
-    let groups = CaptureGroups::detect(&first[..]);
-    if groups.is_err() {
-        write_undecoded(&first[..], err)?;
+    match CaptureGroups::detect(&first[..]) {
+        Ok(groups) => Ok((groups, Box::new(Cursor::new(first).chain(input)))),
+        Err(error) => Err(explain(error, &first[..], err)?),
     }
-    Ok((groups?, Box::new(Cursor::new(first).chain(input))))
 }
 
-/// Writes one line for each kind of packets that cannot be decoded.
-fn write_undecoded(input: impl Read, err: &mut impl Write) -> io::Result<()> {
+/// Writes one line for each kind of packets that cannot be decoded, and returns the error of the
+/// detection, with the command for a capture of TCP.
+///
+/// # Errors
+/// Those of `err`.
+fn explain(error: io::Error, input: impl Read, err: &mut impl Write) -> io::Result<io::Error> {
     let (mut others, mut errors) = (OtherTraffic::default(), ErrorLines::default());
-    let mut packets = 0;
+    let (mut packets, mut segments) = (0, 0_u64);
     let read = capture::read(input, |Captured { payload, protocol, .. }| {
         packets += 1;
         protocol.into_iter().for_each(|protocol| others.count_protocol(protocol));
-        if let Err(what) = payload {
-            errors.record(packets, &what);
+        match payload {
+            Err(what) => drop(errors.record(packets, &what)),
+            Ok(Payload::Segment { bytes, .. }) => segments += u64::from(!bytes.is_empty()),
+            Ok(_) => {}
         }
         Ok(())
     });
@@ -63,7 +68,16 @@ fn write_undecoded(input: impl Read, err: &mut impl Write) -> io::Result<()> {
         errors.write("", err)?;
         others.write(err)?;
     }
-    Ok(())
+    Ok(match segments {
+        0 => error,
+        _ => io::Error::new(
+            error.kind(),
+            format!(
+                "{error}; {segments} packets are of TCP: `hairpin decode` prints order entry and \
+                 replays"
+            ),
+        ),
+    })
 }
 
 /// Returns `true` if it can be read only once.

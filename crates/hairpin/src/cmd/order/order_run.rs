@@ -28,6 +28,7 @@ use super::script::{
 };
 use super::settings::OrderSettings;
 use crate::harness::datapath::{BufferSize, OpenTransport};
+use crate::harness::output;
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
 use crate::harness::signals::Signals;
 use crate::harness::usage::usage_error;
@@ -68,7 +69,7 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
     };
     let out: Box<dyn Write> = match above {
         Some(above) => Box::new(above),
-        None => Box::new(io::stdout().lock()),
+        None => Box::new(output::stdout()),
     };
     let clock = Clock::from_kernel();
     let mut run = OrderRun {

@@ -34,6 +34,7 @@ use crate::cmd::ping::{
     datagrams as options, raw_frame,
 };
 use crate::harness::datapath::{BufferSize, OpenTransport};
+use crate::harness::output;
 use crate::harness::raw_port::RawPort;
 use crate::harness::signals::Signals;
 use crate::harness::transport::TransportArgs;
@@ -49,17 +50,17 @@ pub(crate) fn run(arguments: &PongArgs) -> Result<ExitCode> {
         let protocol = setup.protocol.name();
         let done = if setup.is_flood { "counts floods" } else { "answers" };
         datapath.map_or(Ok(()), |datapath| writeln!(std::io::stderr(), "{datapath}"))?;
-        writeln!(std::io::stdout(), "pong {done} over {protocol} at {place}").map_err(Into::into)
+        writeln!(output::stdout(), "pong {done} over {protocol} at {place}").map_err(Into::into)
     };
     // A closed standard output does not stop the pong.
-    let flooded = |flood| drop(write!(std::io::stdout(), "{}", describe(&flood)));
+    let flooded = |flood| drop(write!(output::stdout(), "{}", describe(&flood)));
     let outcome = serve(&setup, listening, || signals.stop_requested(), flooded)?;
     match outcome.flood {
         Some(FloodReceived { messages: 0, .. }) => {}
-        Some(flood) => write!(std::io::stdout(), "{}", describe(&flood))?,
+        Some(flood) => write!(output::stdout(), "{}", describe(&flood))?,
         None => {
             let PongOutcome { answered, refused, .. } = outcome;
-            writeln!(std::io::stdout(), "{answered} answered, {refused} answers refused")?;
+            writeln!(output::stdout(), "{answered} answered, {refused} answers refused")?;
         }
     }
     Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))

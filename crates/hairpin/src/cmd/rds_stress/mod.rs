@@ -148,14 +148,14 @@ impl<'a> Side<'a> {
         listener.set_nonblocking(true)?;
         let place = listener.local_addr()?;
         let mut connections = Connections { listener, failed: false };
-        writeln!(io::stdout(), "rds-stress listens at {place}")?;
+        writeln!(output::stdout(), "rds-stress listens at {place}")?;
         while !signals.stop_requested() {
             let Some(control) = connections.accept() else {
                 std::thread::sleep(POLL_INTERVAL);
                 continue;
             };
             let peer = control.peer();
-            writeln!(io::stdout(), "session with {peer}")?;
+            writeln!(output::stdout(), "session with {peer}")?;
             if let Err(error) = self.serve(control, &mut connections, place, signals)
                 && !signals.stop_requested()
             {

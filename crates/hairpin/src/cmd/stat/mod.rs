@@ -24,6 +24,8 @@ use pattern::Pattern;
 use snapshot::{CounterFilter, CounterSnapshot};
 use table::PreviousValues;
 
+use crate::harness::output;
+
 /// Print live counters of running Hairpin processes
 ///
 /// A line for each value: process id, command, name, value, unit. On a terminal it is a table for
@@ -97,7 +99,7 @@ fn find() -> Result<CounterPages> {
 
 /// Prints to standard output; the caller handles a closed pipe.
 fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = output::stdout();
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 

@@ -21,6 +21,7 @@ use hairpin_mapped::{Checksum, Entry};
 
 use self::trail::{Trail, read};
 use super::audit_trail;
+use crate::harness::output;
 
 /// The template of a leg's fill.
 const LEG_FILL: u16 = 527;
@@ -63,9 +64,9 @@ pub(super) fn write(journal: &Path, folder: &Path) -> Result<ExitCode> {
         }
     }
     let errors = std::mem::take(&mut trail.errors);
-    let mut out = std::io::stdout().lock();
+    let mut out = output::stdout();
     for path in trail.finish()? {
-        writeln!(out, "{}", path.display()).context("standard output")?;
+        writeln!(out, "{}", path.display())?;
     }
     let mut stderr = std::io::stderr().lock();
     for error in damages.iter().chain(&errors) {
