@@ -7,13 +7,15 @@
 #![forbid(unsafe_code)]
 
 use hairpin::prelude::*;
+use std::io::{Write, stdout};
 
 struct BestPrices;
 
 impl Strategy for BestPrices {
-    fn on_book(&mut self, book: &BookEvent<'_>, _: &mut Context<'_>) {
+    fn on_book(&mut self, book: &BookEvent<'_>, ctx: &mut Context<'_>) {
         if book.best_price_changed() {
-            println!("{} {} | {}", book.symbol(), book.bid(), book.ask());
+            let line = writeln!(stdout(), "{} {} | {}", book.symbol(), book.bid(), book.ask());
+            line.unwrap_or_else(|_| ctx.stop()); // the reader has closed the pipe
         }
     }
 }

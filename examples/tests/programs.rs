@@ -25,6 +25,14 @@ fn best_prices_prints_each_book_with_quantities() {
 }
 
 #[test]
+fn best_prices_ends_when_its_reader_has_closed_the_pipe() {
+    let venue = Venue::open(&["--traders", "0"]);
+    let mut program = venue.start(&best_prices());
+    program.lines().next().unwrap().unwrap();
+    assert!(program.wait().success());
+}
+
+#[test]
 fn buyer_resumes_the_session_in_its_journal() {
     checks::buyer_resumes_the_session_in_its_journal(&buyer());
 }
