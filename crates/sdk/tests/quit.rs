@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use hairpin::prelude::*;
@@ -134,4 +135,47 @@ fn dropped_trader_sends_the_cancel() {
         assert!(Instant::now() < until, "the cancel did not arrive");
         venue.step_with(&mut book);
     }
+}
+
+/// Ends a run within the callback of a report.
+struct Panics;
+
+impl Strategy for Panics {
+    fn on_ready(&mut self, ctx: &mut Context<'_>) {
+        ctx.buy(SecurityId(1001), Quantity(1), "900".parse().unwrap()).unwrap();
+    }
+
+    fn on_order(&mut self, _: &OrderEvent<'_>, _: &mut Context<'_>) {
+        panic!("ends before the report is marked as delivered");
+    }
+}
+
+/// Records the text of each report.
+#[derive(Default)]
+struct Records(Vec<String>);
+
+impl Strategy for Records {
+    fn on_order(&mut self, order: &OrderEvent<'_>, ctx: &mut Context<'_>) {
+        self.0.push(order.to_string());
+        ctx.stop();
+    }
+}
+
+#[test]
+fn redelivered_event_has_that_in_its_text() {
+    let mut venue = Venue::open("folder = \"journal\"");
+    let mut trader = open(&venue, None);
+    let until = Instant::now() + TIMEOUT;
+    while catch_unwind(AssertUnwindSafe(|| trader.turn(&mut Panics).unwrap())).is_ok() {
+        assert!(Instant::now() < until, "no report");
+        venue.step();
+    }
+    drop(trader);
+    let (mut trader, mut records) = (open(&venue, None), Records::default());
+    while trader.turn(&mut records).unwrap() {
+        assert!(Instant::now() < until, "the run did not end");
+        venue.step();
+    }
+    let [text] = &records.0[..] else { panic!("{:?}", records.0) };
+    assert!(text.ends_with(" (redelivered: an earlier run received it)"), "{text}");
 }

@@ -223,6 +223,9 @@ impl<O: Write> Listener for OrderConsole<O> {
             self.events.pop_front();
         }
         self.events.extend(event);
+        if message.redelivered {
+            self.print_now(sender, "redelivered", "an earlier run received the next message");
+        }
         let (now, number) = (sender.now().utc, Some(message.seq_num));
         self.print(&AuditRecord::event(now, "in", message.uuid, number, columns));
     }
