@@ -1,5 +1,6 @@
 //! Captures as columns.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use hairpin::time::{Instant, Now, Utc};
 use hairpin_endpoint::capture::{
     CaptureInput, CaptureReader as Frames, MergedCaptures, Payload, Replay, Speed, Step,
 };
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
 use crate::columns::{Column, Letter, Mbp1, Mbp1Row, Table, Trades, TradesRow};
@@ -222,6 +223,7 @@ struct Reading {
     is_over: bool,
     /// The error at which the file ends.
     failure: Option<String>,
+    has_warned: bool,
 }
 
 impl Reading {
@@ -237,6 +239,19 @@ impl Reading {
             rows,
             is_over: false,
             failure: None,
+            has_warned: false,
+        })
+    }
+
+    /// Returns a warning about messages that no row was made of; once.
+    fn take_warning(&mut self) -> Option<String> {
+        let count = self.channel.counters().unknown_templates;
+        let is_due = count > 0 && !std::mem::replace(&mut self.has_warned, true);
+        is_due.then(|| {
+            format!(
+                "{count} messages not processed: schema 1 version 13 has no such templates; those \
+                 of versions before 9 are printed by `hairpin decode --schema`"
+            )
         })
     }
 
@@ -283,6 +298,14 @@ pub(crate) struct CaptureReader {
     name: String,
 }
 
+impl CaptureReader {
+    /// Issues a `UserWarning` at the line that has called `hairpin.read`.
+    fn warn(&self, py: Python<'_>, cause: &str) -> PyResult<()> {
+        let text = CString::new(format!("{}: {cause}", self.name))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)
+    }
+}
+
 #[pymethods]
 impl CaptureReader {
     #[new]
@@ -319,7 +342,9 @@ impl CaptureReader {
             let Some(part) = part else { continue };
             if part.iter().all(|(_, values)| values.is_empty()) {
                 let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-                let failure = reading.failure.take();
+                let (failure, warning) = (reading.failure.take(), reading.take_warning());
+                drop(reading);
+                warning.map_or(Ok(()), |cause| self.warn(py, &cause))?;
                 return failure.map_or(Ok(None), |cause| {
                     let text = format!("cannot read {}: {cause}", self.name);
                     Err(error(py, &text))

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use hairpin::feed_handler::{Filter, Text};
 use hairpin::{Builder, Wait};
 use pyo3::PyClassInitializer;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyTimeoutError, PyValueError};
+use pyo3::exceptions::{
+    PyBrokenPipeError, PyKeyboardInterrupt, PyRuntimeError, PyTimeoutError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -20,6 +22,25 @@ use crate::strategy::PyStrategy;
 
 /// The time between two checks for Python's signals, such as Ctrl-C.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Returns `true` for the exception of `print` after the reader of standard output has closed its
+/// pipe, as `| head` does. What is still buffered is discarded, also at the end of the process.
+fn is_closed_pipe(py: Python<'_>, exception: &PyErr) -> bool {
+    let discard = || -> PyResult<bool> {
+        let out = py.import("sys")?.getattr("stdout")?.call_method0("fileno")?;
+        // A pipe without a reader is in error; otherwise the exception is of another descriptor.
+        let poll = py.import("select")?.call_method0("poll")?;
+        poll.call_method1("register", (&out, 0))?;
+        if poll.call_method1("poll", (0,))?.is_empty()? {
+            return Ok(false);
+        }
+        let os = py.import("os")?;
+        let null = os.call_method1("open", (os.getattr("devnull")?, os.getattr("O_WRONLY")?))?;
+        os.call_method1("dup2", (null, out))?;
+        Ok(true)
+    };
+    exception.is_instance_of::<PyBrokenPipeError>(py) && discard().unwrap_or(false)
+}
 
 /// The trader of an object, while no call has taken it.
 enum Slot {
@@ -148,7 +169,8 @@ impl Runner {
 
 #[pymethods]
 impl Runner {
-    /// Runs until the strategy or a stop handle stops it, or until an exception.
+    /// Runs until the strategy or a stop handle stops it, until an exception, or until the reader
+    /// of standard output closes its pipe.
     fn run(&self, strategy: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = strategy.py();
         let mut callbacks = PyStrategy::new(strategy)?;
@@ -157,6 +179,7 @@ impl Runner {
         self.is_ready.store(false, Ordering::Relaxed);
         taken.close();
         match callbacks.exception.take() {
+            Some(exception) if is_closed_pipe(py, &exception) => Ok(()),
             Some(exception) => Err(exception),
             None => outcome.map_err(|cause| error(py, &cause)),
         }

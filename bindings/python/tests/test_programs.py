@@ -21,6 +21,14 @@ def test_best_prices_prints_each_book_with_quantities(venue, run_program, feed):
         assert float(match[2]) < float(match[4])
 
 
+def test_closed_pipe_ends_the_program_quietly(venue, run_program):
+    program = run_program(PROGRAMS / "best_prices.py", venue("--traders", "0"))
+    program.stdout.readline()
+    program.stdout.close()
+    errors = program.stderr.read()
+    assert (program.wait(timeout=TIMEOUT), errors) == (0, "")
+
+
 def test_buyer_resumes_the_session_in_its_journal(venue, run_program):
     folder = venue()
     ids = set()

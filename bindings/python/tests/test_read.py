@@ -179,6 +179,21 @@ def test_several_and_compressed_captures_are_read_as_one(capture, tmp_path):
         hairpin.read([], "trades")
 
 
+def test_messages_of_removed_templates_are_a_warning(capture, tmp_path):
+    book = b"\x0b\x00\x2e\x00\x01\x00\x0d\x00"
+    data = capture.read_bytes()
+    assert book in data
+    path = tmp_path / "old.pcapng"
+    path.write_bytes(data.replace(book, b"\x0b\x00\x20\x00\x01\x00\x08\x00"))
+    for read in (
+        lambda: hairpin.read(path, "mbp-1"),
+        lambda: list(hairpin.read(path, "mbp-1", rows=1_000)),
+    ):
+        with pytest.warns(UserWarning, match=r"old\.pcapng: \d+ messages not processed") as found:
+            read()
+        assert len(found) == 1 and found[0].filename == __file__
+
+
 def test_arrow_tables_share_the_memory(capture):
     columns = hairpin.read(capture, "trades")
     table = columns.to_arrow()

@@ -84,6 +84,7 @@ def read(
 
     Several paths are read as one capture, in the order of their packets' times.
     Returns the columns, or with `rows` an iterator of parts with so many rows.
+    Messages of templates that no schema since version 9 has are a `UserWarning`.
     """
     if rows is not None and rows < 1:
         raise ValueError("rows must be at least 1")
