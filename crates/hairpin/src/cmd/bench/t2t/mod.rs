@@ -246,7 +246,7 @@ mod tests {
         let all = [rows("tcp", "poll", 0), failed(rows("tcp", "epoll", 0))].concat();
         let text = render(&results(all), Case::Intended, Style::Plain);
         assert!(text.contains("epoll: 7000 samples in 7 rounds, 0 lost; failed: 3 ticks lost"));
-        assert!(text.contains("nothing to compare") && !text.contains("\n  mean "), "{text}");
+        assert!(text.contains("nothing to compare") && !text.contains("\n mean "), "{text}");
         let text = render(&results(rows("tcp", "poll", 0)), Case::Intended, Style::Plain);
         assert!(text.contains("epoll: not measured"), "{text}");
     }
