@@ -117,6 +117,18 @@ fn chart_names_contain_kind_feed_and_interval() {
 }
 
 #[test]
+fn two_files_have_their_ratios() {
+    let file = || results(vec![row("epoll", 2_000)]);
+    let (page, _) = write_report(&[file(), file()]);
+    let (_, section) = page.split_once("<section id=\"ratios\">").unwrap();
+    let section = section.split("</section>").next().unwrap();
+    assert!(section.contains("epoll, intended to order</td>"), "{section}");
+    assert!(section.contains("<td>1.000</td>"), "{section}");
+    let (page, _) = write_report(&[file()]);
+    assert!(!page.contains("id=\"ratios\""), "{page}");
+}
+
+#[test]
 fn charts_contain_units_counts_and_machine() {
     let rows = vec![Row { lost: 3, ..row("epoll", 2_000) }, row("spin", 2_000)];
     for (name, svg) in write_report(&[results(rows)]).1 {
