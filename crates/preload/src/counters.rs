@@ -8,7 +8,7 @@ use hairpin_stack::Stack;
 use hairpin_time::Instant;
 
 use crate::log::{self, Level};
-use crate::{clock, guard, process, slots, stream_counters};
+use crate::{clock, guard, process, slots, stream_counters, summary};
 
 /// The datagrams and bytes of a socket by path.
 #[derive(Debug, Clone, Copy, Default)]
@@ -117,8 +117,20 @@ fn run() {
         last = now;
         process::print_events();
         process::poll_left_frames();
+        summary::include_messages();
         std::thread::sleep(if changed { BUSY } else { IDLE });
     }
+}
+
+/// Returns the messages of this process so far: those that bypassed the kernel, and the others.
+pub(crate) fn messages() -> [u64; 2] {
+    let now = Snapshot::take();
+    let udp = [
+        now.open.received_bypass + now.open.sent_bypass,
+        now.open.received_kernel + now.open.sent_kernel,
+    ];
+    let tcp = stream_counters::messages_by_path();
+    [udp[0] + tcp[0], udp[1] + tcp[1]]
 }
 
 /// All values of the page.

@@ -34,7 +34,8 @@
 //! | `sleep.rs`, `clock.rs` | waiting |
 //! | `guard.rs`, `signals.rs` | calls of the library itself; the program's signal handlers |
 //! | `messages.rs`, `addresses.rs`, `errno.rs` | the program's buffers |
-//! | `real.rs`, `settings.rs`, `log.rs`, `counters.rs` | the C library; settings; output |
+//! | `real.rs`, `settings.rs` | the C library; settings |
+//! | `log.rs`, `counters.rs`, `summary.rs` | output |
 //!
 //! The library's own calls never enter its functions: a thread-local mark, set while a thread is
 //! inside, passes them to the C library. No panic crosses into the program, because every exported
@@ -65,4 +66,5 @@ mod stream;
 mod stream_counters;
 mod stream_io;
 mod stream_options;
+mod summary;
 mod targets;

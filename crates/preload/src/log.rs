@@ -41,7 +41,8 @@ pub(crate) fn fatal(text: &str) -> ! {
     unsafe { libc::_exit(1) }
 }
 
-fn print(text: &str) {
+/// Writes a text to standard error, by one write.
+pub(crate) fn print(text: &str) {
     let (bytes, length) = (text.as_ptr(), text.len());
     // SAFETY: the bytes outlive the call. The system call avoids this library's own `write`. If
     // standard error is closed, the line is lost.

@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 use std::time::Duration;
 
 use hairpin_mapped::CounterPage;
-use hairpin_stack::{Adoption, KeeperClient, ReceiveStamps, Stack, StackSettings, await_redirects};
+use hairpin_stack::{
+    Adoption, KeeperClient, ReceiveStamps, RunCount, Stack, StackSettings, await_redirects,
+};
 
 use crate::addresses::{self, option};
 use crate::counters::{self, ACCELERATED, REFUSED, RETURNED};
@@ -20,7 +22,7 @@ use crate::settings::settings;
 use crate::slots::{self, Slot};
 use crate::socket::{Path, Socket};
 use crate::stream_counters::Cause;
-use crate::{real, sleep, stream, stream_counters};
+use crate::{real, sleep, stream, stream_counters, summary};
 
 /// The most accelerated sockets of an interface; others stay with the kernel.
 const SOCKETS: u32 = 16_384;
@@ -250,23 +252,8 @@ pub(crate) fn adopt(fd: c_int) {
 }
 
 fn try_adopt(fd: c_int) {
-    if !is_accelerating() || !is_udp(fd) {
-        return;
-    }
-    let Some(local) = addresses::local(fd).filter(|local| local.port() != 0) else {
-        return hand_back(fd, "the socket is not bound");
-    };
+    let Some((local, stacks)) = find_stacks(fd) else { return };
     let remote = addresses::remote(fd);
-    if local.ip().to_canonical().is_loopback() {
-        return hand_back(fd, "the address is on another interface");
-    }
-    if open().is_empty() {
-        return;
-    }
-    let stacks = stacks_of(fd, local);
-    if stacks.is_empty() {
-        return hand_back(fd, "the address is on another interface");
-    }
     let Some(slot) = slots::find_or_create(fd) else { return };
     slot.set_considered(true);
     let state = match SocketState::read(fd, local) {
@@ -308,6 +295,8 @@ fn try_adopt(fd: c_int) {
             drop(place);
             slot.set_socket(Some(Box::new(new)));
             ACCELERATED.fetch_add(1, Ordering::Relaxed);
+            summary::count(RunCount::Sockets);
+            summary::count(RunCount::Accelerated);
         }
     }
     // A thread that waits for the kernel socket waits for the rings from now on.
@@ -317,6 +306,40 @@ fn try_adopt(fd: c_int) {
     if !is_joined {
         hand_back(fd, NO_MEMBERSHIP);
     }
+}
+
+/// Returns the local address of a UDP socket, and the stacks that carry its traffic. If there is no
+/// such stack, hands the socket back and returns `None`.
+fn find_stacks(fd: c_int) -> Option<(SocketAddr, Vec<&'static Stack>)> {
+    if !is_accelerating() {
+        return None;
+    }
+    if !is_udp(fd) {
+        // A listener may accept no connection.
+        if summary::is_on_loopback(fd) {
+            summary::count(RunCount::Loopback);
+        }
+        return None;
+    }
+    let Some(local) = addresses::local(fd).filter(|local| local.port() != 0) else {
+        hand_back(fd, "the socket is not bound");
+        return None;
+    };
+    if local.ip().to_canonical().is_loopback() {
+        summary::count(RunCount::Loopback);
+        hand_back(fd, "the address is on another interface");
+        return None;
+    }
+    if open().is_empty() {
+        return None;
+    }
+    let stacks = stacks_of(fd, local);
+    if stacks.is_empty() {
+        summary::count(RunCount::OtherInterface);
+        hand_back(fd, "the address is on another interface");
+        return None;
+    }
+    Some((local, stacks))
 }
 
 /// Joins the groups that the socket joined before it was bound. Returns `false` if that is not
@@ -348,6 +371,7 @@ fn refuse(fd: c_int, slot: &Slot, reason: impl std::fmt::Display) {
         return hand_back(fd, reason);
     }
     REFUSED.fetch_add(1, Ordering::Relaxed);
+    summary::count(RunCount::Sockets);
     let local = addresses::local(fd).map(|local| local.to_string()).unwrap_or_default();
     log::line(Level::Fallback, format_args!("{local} stays with the kernel: {reason}"));
 }
@@ -514,6 +538,7 @@ pub(crate) fn before_exec(is_last: bool) {
     }
     let kept = if is_last { Kept::Part } else { Kept::Whole };
     share_all("the process runs another program", stays_open, kept);
+    summary::include_messages();
 }
 
 /// Ends what [`before_exec`] began: the other program runs in a process of its own, or not at all.
@@ -534,6 +559,7 @@ pub(crate) extern "C" fn after_fork_in_child() {
     sleep::forget_all();
     counters::forget();
     stream_counters::forget();
+    summary::forget();
 }
 
 /// Blocks all signals of the calling thread: they are for the program's own threads.

@@ -24,6 +24,9 @@ pub(crate) struct Settings {
     /// The descriptor of this library's file (`HAIRPIN_LIBRARY`), if that is in memory, checked by
     /// its inode.
     pub(crate) library: Option<c_int>,
+    /// The descriptor of the run's counts (`HAIRPIN_SUMMARY`), if it prints a last line, checked by
+    /// its inode.
+    pub(crate) summary: Option<c_int>,
     /// `true` if the program must not run without acceleration (`HAIRPIN_STRICT=1`).
     pub(crate) strict: bool,
 }
@@ -98,6 +101,7 @@ pub(crate) fn settings() -> &'static Settings {
                 .unwrap_or(TAKE_AFTER),
             keeper: variable(c"HAIRPIN_KEEPER").and_then(inherited),
             library: variable(c"HAIRPIN_LIBRARY").and_then(inherited),
+            summary: variable(c"HAIRPIN_SUMMARY").and_then(inherited),
             strict: variable(c"HAIRPIN_STRICT") == Some("1"),
         }
     })
@@ -117,7 +121,7 @@ fn cores() -> u32 {
 impl Settings {
     /// Returns the descriptors that the programs that this one runs must inherit, in order.
     pub(crate) fn inherited(&self) -> impl Iterator<Item = c_int> {
-        let mut descriptors = [self.keeper, self.library];
+        let mut descriptors = [self.keeper, self.library, self.summary];
         descriptors.sort_unstable();
         descriptors.into_iter().flatten()
     }

@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-use hairpin_stack::{AdoptedTcp, FastGuard, FastMutex, TakeoverError};
+use hairpin_stack::{AdoptedTcp, FastGuard, FastMutex, RunCount, Stack, TakeoverError};
 
 use crate::addresses::{self, option};
 use crate::errno::{errno, set_errno};
@@ -24,7 +24,7 @@ use crate::settings::settings;
 use crate::slots::{self, Slot};
 use crate::stream_counters::{Cause, Counter, Unreported, add, count_handback};
 use crate::stream_options::StreamState;
-use crate::{clock, epoll, guard, process, real, sleep};
+use crate::{clock, epoll, guard, process, real, sleep, summary};
 
 /// The most takeovers of one connection per second.
 const TAKEOVERS_MAX: usize = 10;
@@ -301,6 +301,11 @@ pub(crate) fn track(fd: c_int) {
         && slot.set_stream()
     {
         slot.stream.begin();
+        summary::count(if summary::is_on_loopback(fd) {
+            RunCount::Loopback
+        } else {
+            RunCount::Sockets
+        });
     }
 }
 
@@ -353,8 +358,11 @@ impl Stream {
         if from.is_loopback() || from == to {
             return None;
         }
-        let stack =
-            process::open().iter().find(|stack| stack.has_address(from) && stack.routes_to(to))?;
+        let is_route = |stack: &&'static Stack| stack.has_address(from) && stack.routes_to(to);
+        let Some(stack) = process::open().iter().find(is_route) else {
+            summary::count(RunCount::OtherInterface);
+            return None;
+        };
         // SAFETY: the value is dropped before the descriptor is closed, or discarded if the
         // program has closed the descriptor by a call that is not replaced.
         let descriptor = unsafe { BorrowedFd::borrow_raw(fd) };
@@ -402,6 +410,9 @@ impl Stream {
             Ok(()) => {
                 if self.takeovers.len() == TAKEOVERS_MAX {
                     self.takeovers.pop_front();
+                }
+                if self.takeovers.is_empty() {
+                    summary::count(RunCount::Accelerated);
                 }
                 self.takeovers.push_back(now);
                 self.received = 0;
@@ -692,6 +703,7 @@ pub(crate) fn exit(cause: Cause) {
         give_up_all(cause);
         process::leave_keeper();
     }
+    summary::print();
 }
 
 #[cfg(test)]

@@ -186,11 +186,15 @@ pub(crate) fn count_handback(cause: Cause, connection: &dyn Display) {
 
 /// Returns a number that changes with each message.
 pub(crate) fn messages() -> u64 {
+    messages_by_path().iter().sum()
+}
+
+/// Returns the messages that bypassed the kernel, and the others.
+pub(crate) fn messages_by_path() -> [u64; 2] {
     use Counter::{ReceivedBypass, ReceivedKernel, SentBypass, SentKernel};
-    [ReceivedBypass, ReceivedKernel, SentBypass, SentKernel]
-        .map(|counter| VALUES[counter as usize].load(Ordering::Relaxed))
-        .iter()
-        .sum()
+    [[ReceivedBypass, SentBypass], [ReceivedKernel, SentKernel]].map(|counters| {
+        counters.iter().map(|it| VALUES[*it as usize].load(Ordering::Relaxed)).sum()
+    })
 }
 
 /// Resets what a forked child does not have.

@@ -14,6 +14,7 @@
 //! - [`TcpSocket`]: an established connection, taken over from the kernel and handed back to the
 //!   same descriptor ([`Stack::adopt_tcp`]).
 //! - [`start_keeper`]: a process that ends the connections of a program that was killed.
+//! - [`RunSummary`]: what the processes of a run have accelerated.
 //! - [`Poller`]: polls many sockets with one call.
 //!
 //! The kernel keeps routes, neighbors, addresses and group members. A watcher thread follows their
@@ -129,6 +130,7 @@ mod poller;
 mod raw_frames;
 mod readiness;
 mod receive_queue;
+mod run_summary;
 mod settings;
 mod source_policy;
 mod stack;
@@ -152,6 +154,7 @@ pub use neighbors::Neighbors;
 pub use path_event::{FallbackReason, PathEvent};
 pub use poller::Poller;
 pub use raw_frames::RawFrames;
+pub use run_summary::{LastLine, RunCount, RunSummary};
 pub use settings::{SocketOptions, StackSettings};
 pub use stack::Stack;
 pub use tcp::{

@@ -4,8 +4,8 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::io::{IsTerminal, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use hairpin_mapped::sealed_copy;
-use hairpin_stack::{inheritable, start_keeper};
+use hairpin_stack::{LastLine, RunSummary, inheritable, start_keeper};
 use hairpin_xdp::{Device, check_capabilities, drop_capabilities};
 
 use crate::harness::preload;
@@ -24,6 +24,8 @@ use crate::harness::usage::usage_error;
 const OTHER_LIBRARY: &str = "HAIRPIN_PRELOAD";
 /// The variable with the descriptor and inode of the library, if it is in memory.
 const LIBRARY: &str = "HAIRPIN_LIBRARY";
+/// The variable with the descriptor and inode of the counts for the last line.
+const SUMMARY: &str = "HAIRPIN_SUMMARY";
 /// The mode bits that run a program as another user or group.
 const SET_ID: u32 = 0o6000;
 
@@ -63,6 +65,20 @@ pub(crate) struct RunCommandArgs {
     #[arg(long)]
     strict: bool,
 
+    /// Print one line about the run when it ends: the sockets accelerated and the share of messages
+    /// that bypassed the kernel, or why nothing was accelerated. auto: if standard error is a
+    /// terminal
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t = Summary::Auto,
+        default_missing_value = "always",
+        num_args = 0..=1,
+        require_equals = true
+    )]
+    summary: Summary,
+
     /// The program and its arguments
     #[arg(
         value_name = "CMD",
@@ -87,11 +103,29 @@ enum Fork {
     Parent,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Summary {
+    /// If standard error is a terminal
+    Auto,
+    /// Also to a file or pipe
+    Always,
+    /// No line
+    Never,
+}
+
+impl Summary {
+    fn is_printed(self) -> bool {
+        self == Self::Always || self == Self::Auto && std::io::stderr().is_terminal()
+    }
+}
+
 /// What a program needs to be accelerated.
 struct Prepared {
     library: Library,
     interfaces: Vec<String>,
     keeper: OwnedFd,
+    /// The counts for the last line.
+    summary: Option<OwnedFd>,
 }
 
 /// The library that is preloaded.
@@ -112,8 +146,12 @@ pub(crate) fn run(arguments: &RunCommandArgs, library: &[u8]) -> Result<ExitCode
     let mut command = Command::new(program);
     command.args(rest);
     match prepare(arguments, Path::new(program), library) {
-        Ok(Prepared { library, interfaces, keeper }) => {
+        Ok(Prepared { library, interfaces, keeper, summary }) => {
             command.env("HAIRPIN_KEEPER", pass_on(keeper)?);
+            match summary {
+                Some(summary) => command.env(SUMMARY, pass_on(summary)?),
+                None => command.env_remove(SUMMARY),
+            };
             let mut libraries = match library {
                 Library::Embedded(file) => {
                     let path = format!("/proc/self/fd/{}", file.as_raw_fd()).into();
@@ -168,9 +206,24 @@ fn prepare(arguments: &RunCommandArgs, program: &Path, library: &[u8]) -> Result
         Device::from_name(name)?;
     }
     let library = Library::new(library)?;
-    let keeper = start_keeper(&interfaces).context("cannot start the keeper")?;
+    let (summary, last_line) = if arguments.summary.is_printed() {
+        let (summary, last_line) = last_line(program).context("cannot count the run's messages")?;
+        (Some(summary), Some(last_line))
+    } else {
+        (None, None)
+    };
+    let keeper = start_keeper(&interfaces, last_line).context("cannot start the keeper")?;
     drop_capabilities().context("cannot drop the capabilities")?;
-    Ok(Prepared { library, interfaces, keeper })
+    Ok(Prepared { library, interfaces, keeper, summary })
+}
+
+/// Creates the counts of a run: their descriptor for the program, and the line of the keeper.
+fn last_line(program: &Path) -> Result<(OwnedFd, LastLine)> {
+    let summary = RunSummary::create()?;
+    let inherited = inheritable(&summary.fd().try_clone_to_owned()?)?;
+    let output = std::io::stderr().as_fd().try_clone_to_owned()?;
+    let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok((inherited, LastLine { summary, program: name, output }))
 }
 
 /// Leaves a descriptor to the program. Returns its number and inode: the program may close it, and

@@ -212,3 +212,42 @@ fn children_print_what_they_print_without_run() {
         assert_eq!(run.status, plain.status, "{child:?}");
     }
 }
+
+/// Binds a UDP socket to an address, and ends as given.
+const BIND: &str = "
+import os, socket, sys
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.bind((sys.argv[1], 0))
+if sys.argv[2] == 'kill':
+    os.kill(os.getpid(), 9)
+elif sys.argv[2] == '_exit':
+    os._exit(0)
+";
+
+#[test]
+#[ignore = "needs root"]
+fn last_line_names_what_was_accelerated() {
+    let testbed = Testbed::namespaces().unwrap();
+    let [host, _] = testbed.hosts();
+    let last_line = |flags: &'static [&'static str], address, end| {
+        let mut run = hairpin();
+        run.args(["run", "--interface", "veth0"]).args(flags);
+        run.args(["--", "python3", "-c", BIND, address, end]).env("HAIRPIN_LOG", "off");
+        stderr(&start(host, run).output())
+    };
+    let always = &["--summary=always"];
+    let accelerated =
+        "hairpin: 1 of 1 sockets accelerated; 0.0 % of 0 messages bypassed the kernel\n";
+    for end in ["exit", "_exit", "kill"] {
+        assert_eq!(last_line(always, "10.77.0.1", end), accelerated, "{end}");
+    }
+    let loopback = last_line(always, "127.0.0.1", "exit");
+    assert_eq!(
+        loopback,
+        "hairpin: nothing of python3 was accelerated: its addresses are loopback, which never \
+         leaves the kernel\n"
+    );
+    // Standard error is a pipe.
+    assert_eq!(last_line(&[], "10.77.0.1", "exit"), "");
+    assert_eq!(last_line(&["--summary=never"], "10.77.0.1", "exit"), "");
+}

@@ -13,6 +13,7 @@ use super::message::{self, DESCRIPTORS_MAX, Message, Request};
 use super::open::{Busy, OTHER, OpenRequest};
 use super::orphan::{InFlight, Orphan, Rest};
 use crate::netlink::Netlink;
+use crate::run_summary::LastLine;
 use crate::stack::open_interface;
 use crate::tcp::injector::Injector;
 use crate::tcp::kernel_socket::{ESTABLISHED, KernelSocket};
@@ -41,7 +42,7 @@ const NAME: &CStr = c"hairpin-keeper";
 
 /// Starts a keeper in the network namespace of this process, as a child of init: two processes, of
 /// which one waits for the other and replaces it if it is killed. The keeper opens no other
-/// interfaces than these for the programs of the run.
+/// interfaces than these for the programs of the run. It prints `last_line` when it ends.
 ///
 /// Returns the descriptor for [`KeeperClient::connect`](super::KeeperClient::connect): not
 /// close-on-exec, so that the programs of a run inherit it. The keeper ends when the last process
@@ -50,7 +51,7 @@ const NAME: &CStr = c"hairpin-keeper";
 /// # Errors
 /// The kernel's, and `Unsupported` if this process has more than one thread: a copy of it could not
 /// allocate.
-pub fn start_keeper(interfaces: &[String]) -> io::Result<OwnedFd> {
+pub fn start_keeper(interfaces: &[String], last_line: Option<LastLine>) -> io::Result<OwnedFd> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::ErrorKind::Unsupported.into());
     }
@@ -60,7 +61,7 @@ pub fn start_keeper(interfaces: &[String]) -> io::Result<OwnedFd> {
         -1 => return Err(io::Error::last_os_error()),
         0 => {
             drop(ours);
-            detach(theirs, interfaces);
+            detach(theirs, interfaces, last_line);
             // SAFETY: ends the child without the exit handlers of its parent.
             unsafe { libc::_exit(0) };
         }
@@ -122,12 +123,14 @@ fn duplicate_beyond_limit(descriptor: &OwnedFd) -> io::Result<OwnedFd> {
 }
 
 /// Forks the keeper, in a child that ends at once: its parent becomes init.
-fn detach(registration: OwnedFd, interfaces: &[String]) {
+fn detach(registration: OwnedFd, interfaces: &[String], last_line: Option<LastLine>) {
     // SAFETY: this process has one thread.
     if unsafe { libc::fork() } != 0 {
         return;
     }
-    isolate(&registration);
+    let mut kept = vec![registration.as_raw_fd()];
+    kept.extend(last_line.iter().flat_map(LastLine::descriptors));
+    isolate(kept);
     // A panic must not continue in code of the parent.
     let _ = std::panic::catch_unwind(|| {
         // A forked process does not inherit them.
@@ -137,6 +140,9 @@ fn detach(registration: OwnedFd, interfaces: &[String]) {
             && let Ok(injector) = Injector::open()
         {
             Server::new(registration, injector, interfaces.to_vec()).run();
+            if let Some(last_line) = last_line {
+                last_line.print();
+            }
         }
     });
 }
@@ -164,8 +170,9 @@ fn is_server() -> bool {
     false
 }
 
-/// Gives up what the keeper shares with the program: terminal, folder, signals and descriptors.
-fn isolate(registration: &OwnedFd) {
+/// Gives up what the keeper shares with the program: terminal, folder, signals and all descriptors
+/// but these.
+fn isolate(mut kept: Vec<RawFd>) {
     // SAFETY: the calls take integers, constant strings and local variables. No value of this
     // process uses the descriptors that are closed or replaced.
     unsafe {
@@ -177,9 +184,14 @@ fn isolate(registration: &OwnedFd) {
         for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGPIPE] {
             libc::signal(signal, libc::SIG_IGN);
         }
-        let kept = registration.as_raw_fd();
-        libc::syscall(libc::SYS_close_range, 3, kept - 1, 0);
-        libc::syscall(libc::SYS_close_range, kept + 1, libc::c_int::MAX, 0);
+        kept.sort_unstable();
+        let mut begin = 3;
+        for fd in kept {
+            // An empty range is an error without effect.
+            libc::syscall(libc::SYS_close_range, begin, fd - 1, 0);
+            begin = fd + 1;
+        }
+        libc::syscall(libc::SYS_close_range, begin, libc::c_int::MAX, 0);
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
         for standard in 0..3 {
             libc::dup2(null, standard);
