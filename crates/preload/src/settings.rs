@@ -11,6 +11,8 @@ pub(crate) struct Settings {
     pub(crate) interfaces: Names,
     /// The nanoseconds of busy-polling before a blocking call sleeps (`HAIRPIN_PROFILE`).
     pub(crate) spin_ns: u64,
+    /// `true` if a thread that shares its core does not busy-poll (`HAIRPIN_PROFILE=auto`).
+    pub(crate) spares_cores: bool,
     /// The cores of the program, before it pins threads: the most threads that busy-poll.
     pub(crate) cores: u32,
     /// `true` if forked children use no sockets of their parent (`HAIRPIN_FORK=parent`).
@@ -93,6 +95,7 @@ pub(crate) fn settings() -> &'static Settings {
                 Some("safe") => SAFE_SPIN_NS,
                 _ => LATENCY_SPIN_NS,
             },
+            spares_cores: variable(c"HAIRPIN_PROFILE") == Some("auto"),
             cores: cores(),
             parent_keeps_sockets: variable(c"HAIRPIN_FORK") == Some("parent"),
             timestamps: variable(c"HAIRPIN_TIMESTAMPS") == Some("1"),

@@ -29,8 +29,12 @@ const WATCH_NS: u64 = 250_000;
 
 /// A turn of busy-polling on a core of its own is shorter.
 const TURN_NS: u64 = 50_000;
-/// The time for which a thread that has lost its core lets others run between its turns.
+/// The time for which a thread that has lost its core lets others run between its turns, or does
+/// not busy-poll at all.
 const SHARED_NS: u64 = 50_000_000;
+/// The longest such time of a thread that loses its core again when it busy-polls again. A loss
+/// takes about 4 ms, the time slice of another thread.
+const SHARED_MAX_NS: u64 = 2_000_000_000;
 
 /// What a sleeping thread is woken by.
 struct Place {
@@ -72,6 +76,8 @@ thread_local! {
     static HAS_WOKEN: Cell<bool> = const { Cell::new(false) };
     /// Until this time the thread shares its core with another one.
     static SHARES_UNTIL: Cell<u64> = const { Cell::new(0) };
+    /// The length of that time.
+    static SHARED_FOR: Cell<u64> = const { Cell::new(SHARED_NS) };
     /// The preemptions of the thread so far.
     static PREEMPTIONS: Cell<i64> = const { Cell::new(0) };
 }
@@ -113,7 +119,7 @@ fn are_cores_busy() -> bool {
 /// another process, has had the core for long.
 fn give_way(turned_ns: u64, now: u64) {
     if now.saturating_sub(turned_ns) > TURN_NS && was_preempted() {
-        SHARES_UNTIL.set(now + SHARED_NS);
+        share_core(now);
     }
     if HAS_WOKEN.replace(false) && are_cores_busy() || now < SHARES_UNTIL.get() {
         // SAFETY: the call has no arguments.
@@ -121,6 +127,28 @@ fn give_way(turned_ns: u64, now: u64) {
     } else {
         std::hint::spin_loop();
     }
+}
+
+/// Begins the time in which the calling thread shares its core: twice as long as the last time if
+/// that has ended only now.
+#[cold]
+fn share_core(now: u64) {
+    let last_end = SHARES_UNTIL.get();
+    let length = if !settings().spares_cores || now > last_end + 2 * SHARED_FOR.get() {
+        SHARED_NS
+    } else if now >= last_end {
+        (2 * SHARED_FOR.get()).min(SHARED_MAX_NS)
+    } else {
+        SHARED_FOR.get()
+    };
+    SHARED_FOR.set(length);
+    SHARES_UNTIL.set(now + length);
+}
+
+/// Returns the time for which a wait that begins now busy-polls.
+fn spin_ns(now: u64) -> u64 {
+    let is_spared = settings().spares_cores && now < SHARES_UNTIL.get();
+    if !is_spared && begin_polling() { settings().spin_ns } else { 0 }
 }
 
 /// Returns `true` if the thread was one that busy-polls.
@@ -373,7 +401,7 @@ impl Wait {
         let now = now_ns();
         let deadline_ns = timeout
             .map(|timeout| now.saturating_add(timeout.as_nanos().try_into().unwrap_or(u64::MAX)));
-        let spin_until_ns = if begin_polling() { now + settings().spin_ns } else { now };
+        let spin_until_ns = now + spin_ns(now);
         Self { spin_until_ns, deadline_ns, turned_ns: now, signals, ends_on, has_place: false }
     }
 
@@ -398,6 +426,9 @@ impl Wait {
         if now < self.spin_until_ns || fds.is_empty() {
             give_way(self.turned_ns, now);
             self.turned_ns = now;
+            if settings().spares_cores && now < SHARES_UNTIL.get() {
+                self.spin_until_ns = now;
+            }
             return Turn::Again;
         }
         self.sleep(now, fds, mask, check)

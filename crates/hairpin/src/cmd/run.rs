@@ -43,8 +43,10 @@ pub(crate) struct RunCommandArgs {
     #[arg(long = "interface", value_name = "IF")]
     interfaces: Vec<String>,
 
-    /// How long a blocking call busy-polls before it sleeps: latency (100 ms) or safe (50 µs)
-    #[arg(long, value_enum, default_value_t = Profile::Latency)]
+    /// How long a blocking call busy-polls before it sleeps: latency (100 ms), safe (50 µs), or
+    /// auto (as latency while the thread has its core for itself, and not at all while it shares
+    /// it)
+    #[arg(long, value_enum, default_value_t = Profile::Auto)]
     profile: Profile,
 
     /// State that forked children use no sockets of their parent, so that the parent's stay
@@ -91,6 +93,8 @@ pub(crate) struct RunCommandArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Profile {
+    /// Busy-poll for 100 ms, except while another thread needs the core
+    Auto,
     /// Busy-poll for 100 ms
     Latency,
     /// Busy-poll for 50 µs
@@ -169,6 +173,7 @@ pub(crate) fn run(arguments: &RunCommandArgs, library: &[u8]) -> Result<ExitCode
             }
             command.env("LD_PRELOAD", libraries).env(preload::INTERFACES, interfaces.join(","));
             let profile = match arguments.profile {
+                Profile::Auto => "auto",
                 Profile::Latency => "latency",
                 Profile::Safe => "safe",
             };
