@@ -101,9 +101,14 @@ mod command {
     pub(crate) mod decode;
 }
 
-#[path = "../../crates/hairpin/src/harness/cores.rs"]
-#[allow(dead_code, reason = "the command uses more of it")]
-mod command_cores;
+#[path = "../../crates/hairpin/src/harness"]
+mod harness {
+    #[allow(dead_code, reason = "the command uses more of it")]
+    pub(crate) mod cores;
+    #[allow(dead_code, reason = "the command uses more of it")]
+    pub(crate) mod stdout;
+    pub(crate) mod two_numbers;
+}
 
 #[path = "../../crates/order-entry/src/msgw_config.rs"]
 #[allow(unreachable_pub, reason = "it is public in its crate")]

@@ -8,7 +8,7 @@
 //! Input: the text.
 
 use crate::Seed;
-use crate::command_cores::{Cores, parse};
+use crate::harness::cores::{Cores, parse};
 
 /// Runs one input.
 pub fn run(bytes: &[u8]) {

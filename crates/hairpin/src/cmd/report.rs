@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use hairpin_measure::{Report, Results};
 
-use crate::harness::output;
+use crate::harness::stdout;
 
 /// Render results files as a page with charts: latency over time, histograms, percentile curves,
 /// tables and the machine
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
         arguments.files.iter().map(|path| path.display().to_string()).collect();
     let written = Report::new(&results).with_names(&names).write(&arguments.report)?;
     if let [pictures @ .., page] = &written[..] {
-        writeln!(output::stdout(), "{} and {} pictures", page.display(), pictures.len())?;
+        writeln!(stdout::lock(), "{} and {} pictures", page.display(), pictures.len())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use hairpin_reactor::Wait;
 
 use crate::harness::t2t_setup::LineOutage;
+use crate::harness::two_numbers::parse_two;
 
 /// The largest number of samples per row: more would need gigabytes of journal.
 pub(crate) const SAMPLES_MAX: u64 = 1_000_000;
@@ -100,16 +101,6 @@ pub(crate) fn parse_address(text: &str, port: Option<u16>) -> Result<SocketAddrV
 pub(crate) fn parse_line_outage(text: &str) -> Result<LineOutage, String> {
     let (from_tick, ticks) = parse_two(text, "two numbers of ticks, such as 100,50")?;
     Ok(LineOutage { from_tick, ticks })
-}
-
-/// Parses two whole numbers separated by a comma; an error names the wrong one, and `expected`.
-pub(crate) fn parse_two<T: FromStr>(text: &str, expected: &str) -> Result<(T, T), String> {
-    let number = |text: &str| {
-        let text = text.trim();
-        text.parse().map_err(|_| format!("'{text}' is not a whole number; expected {expected}"))
-    };
-    let (first, second) = text.split_once(',').ok_or_else(|| format!("expected {expected}"))?;
-    Ok((number(first)?, number(second)?))
 }
 
 /// Parses a command line into the arguments of a command.

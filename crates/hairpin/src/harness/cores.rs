@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use hairpin_host::allowed_cores;
 use serde::Deserialize;
 
-use crate::harness::args::parse_two;
+use crate::harness::two_numbers::parse_two;
 
 /// The arguments for cores that commands share.
 #[derive(clap::Args, Debug, Clone)]

@@ -17,6 +17,8 @@ pub(crate) mod run_loop;
 pub(crate) mod secret_key;
 pub(crate) mod signals;
 pub(crate) mod sockperf;
+pub(crate) mod stdout;
 pub(crate) mod t2t_setup;
 pub(crate) mod transport;
+pub(crate) mod two_numbers;
 pub(crate) mod usage;

@@ -1,11 +1,13 @@
 //! The output of results: terminal, results file, report.
 
-use std::io::{self, StdoutLock, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use hairpin_host::{Clock, HostFacts};
 use hairpin_measure::{EnvironmentReport, Host, Report, Results, Timestamping};
+
+use crate::harness::stdout;
 
 /// The arguments for results that measuring commands share.
 #[derive(clap::Args, Debug, Clone)]
@@ -64,45 +66,12 @@ pub(crate) fn busy(environment: Option<&EnvironmentReport>) -> String {
     environment.and_then(EnvironmentReport::busy).map(|busy| busy + "\n").unwrap_or_default()
 }
 
-/// Standard output, locked, whose errors name it.
-#[derive(Debug)]
-pub(crate) struct Stdout(StdoutLock<'static>);
-
-/// An error of standard output.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write to standard output: {0}")]
-pub(crate) struct StdoutError(io::Error);
-
-/// Locks standard output.
-pub(crate) fn stdout() -> Stdout {
-    Stdout(io::stdout().lock())
-}
-
-impl Write for Stdout {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).map_err(named)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().map_err(named)
-    }
-}
-
-fn named(error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), StdoutError(error))
-}
-
-/// Returns `true` for an error of standard output.
-pub(crate) fn is_stdout_error(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|it| it.is::<StdoutError>())
-}
-
 /// Prints to standard output. A reader that closes the pipe early is not an error.
 ///
 /// # Errors
 /// Any other error of standard output.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    let mut out = stdout();
+    let mut out = stdout::lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         outcome => outcome,

@@ -42,7 +42,7 @@ use codecs::{Codecs, SchemaFile};
 use decoder::Decoder;
 pub(crate) use framing::Framing;
 
-use crate::harness::output;
+use crate::harness::stdout;
 
 /// Print the messages of captures (pcap or pcapng, also compressed with gzip or zstd)
 #[derive(clap::Args, Debug, Clone)]
@@ -104,7 +104,7 @@ impl DecodeCounts {
     pub(crate) fn status(&self, outcome: io::Result<()>, file: &str) -> ExitCode {
         match outcome {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.status_of_errors(),
-            Err(error) if output::is_stdout_error(&error) => {
+            Err(error) if stdout::is_stdout_error(&error) => {
                 let _ = writeln!(io::stderr(), "hairpin: {error}");
                 ExitCode::FAILURE
             }
@@ -135,7 +135,7 @@ pub(crate) fn run(arguments: &DecodeArgs) -> ExitCode {
         }
     };
     let settings = Settings { codecs, framing: arguments.framing, format: arguments.format };
-    let (out, err) = (BufWriter::new(output::stdout()), io::stderr().lock());
+    let (out, err) = (BufWriter::new(stdout::lock()), io::stderr().lock());
     let mut counts = DecodeCounts::default();
     let outcome = decode(&arguments.file, &settings, &mut counts, out, err);
     let is_empty = outcome.is_ok() && counts.messages == 0;

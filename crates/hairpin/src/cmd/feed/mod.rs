@@ -52,8 +52,8 @@ pub(crate) use args::FeedArgs;
 use crate::cmd::decode::capture::{self, Links};
 use crate::cmd::decode::codecs::{Codecs, SchemaFile};
 use crate::cmd::decode::{DecodeCounts, Format};
-use crate::harness::output;
 use crate::harness::signals::Signals;
+use crate::harness::stdout;
 use args::{Timestamps, groups_of};
 use capture_replay::CaptureReplay;
 use counters::ChannelCounters;
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &FeedArgs) -> Result<ExitCode> {
         statistics: arguments.stats,
         watch: arguments.watch.then_some(&quit),
     };
-    let (out, err) = (BufWriter::new(output::stdout()), io::stderr().lock());
+    let (out, err) = (BufWriter::new(stdout::lock()), io::stderr().lock());
     let mut counts = DecodeCounts::default();
     let stop_requested = || signals.stop_requested() || quit.get();
     let status = match &arguments.pcap[..] {

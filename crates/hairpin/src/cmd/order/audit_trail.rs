@@ -13,7 +13,7 @@ use hairpin_mapped::{Checksum, Entry, JournalError, Reader};
 
 use super::args::{Format, OrderArgs};
 use super::audit_record::{AuditRecord, names};
-use crate::harness::output;
+use crate::harness::stdout;
 
 /// Prints the journal. The exit status is 1 if anything in it was wrong, even if the reader of the
 /// output has closed it.
@@ -22,7 +22,7 @@ use crate::harness::output;
 /// No journal, or one that this user may not read; those of standard output.
 pub(super) fn show(arguments: &OrderArgs, journal: &Path) -> Result<ExitCode> {
     let reader = open(journal)?;
-    let mut trail = AuditTrail { arguments, out: BufWriter::new(output::stdout()), harms: 0 };
+    let mut trail = AuditTrail { arguments, out: BufWriter::new(stdout::lock()), harms: 0 };
     match trail.print(reader) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ if trail.harms > 0 => Ok(ExitCode::FAILURE),

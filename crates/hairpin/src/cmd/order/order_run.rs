@@ -28,9 +28,9 @@ use super::script::{
 };
 use super::settings::OrderSettings;
 use crate::harness::datapath::{BufferSize, OpenTransport};
-use crate::harness::output;
 use crate::harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
 use crate::harness::signals::Signals;
+use crate::harness::stdout;
 use crate::harness::usage::usage_error;
 
 /// The longest sleep of the loop: signals and standard input are handled within this time.
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
     };
     let out: Box<dyn Write> = match above {
         Some(above) => Box::new(above),
-        None => Box::new(output::stdout()),
+        None => Box::new(stdout::lock()),
     };
     let clock = Clock::from_kernel();
     let mut run = OrderRun {

@@ -11,9 +11,10 @@ use super::ping_loop::Load;
 use super::setup::{PongAddress, Protocol, Stamping};
 use super::{protocol_detection, raw_args};
 use crate::cmd::pong::{DEFAULT_PORT, Slowness, SlownessArgs};
-use crate::harness::args::{INTERVAL_US_MAX, parse_address, parse_mac, parse_two, parse_wait};
+use crate::harness::args::{INTERVAL_US_MAX, parse_address, parse_mac, parse_wait};
 use crate::harness::output;
 use crate::harness::transport;
+use crate::harness::two_numbers::parse_two;
 use crate::harness::usage::usage_error;
 
 /// The longest message: about the limit of UDP over IPv4.

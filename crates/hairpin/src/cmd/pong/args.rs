@@ -8,8 +8,9 @@ use hairpin_reactor::Wait;
 
 use super::{Slowness, Stall};
 use crate::cmd::ping::{PongAddress, PongSetup, Protocol, SIZE_MAX};
-use crate::harness::args::{parse_address, parse_two, parse_wait};
+use crate::harness::args::{parse_address, parse_wait};
 use crate::harness::transport;
+use crate::harness::two_numbers::parse_two;
 use crate::harness::usage::usage_error;
 
 /// The port on which a pong listens by default, and to which pings go by default.

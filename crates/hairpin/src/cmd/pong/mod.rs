@@ -34,9 +34,9 @@ use crate::cmd::ping::{
     datagrams as options, raw_frame,
 };
 use crate::harness::datapath::{BufferSize, OpenTransport};
-use crate::harness::output;
 use crate::harness::raw_port::RawPort;
 use crate::harness::signals::Signals;
+use crate::harness::stdout;
 use crate::harness::transport::TransportArgs;
 
 /// Serves until a signal.
@@ -50,17 +50,17 @@ pub(crate) fn run(arguments: &PongArgs) -> Result<ExitCode> {
         let protocol = setup.protocol.name();
         let done = if setup.is_flood { "counts floods" } else { "answers" };
         datapath.map_or(Ok(()), |datapath| writeln!(std::io::stderr(), "{datapath}"))?;
-        writeln!(output::stdout(), "pong {done} over {protocol} at {place}").map_err(Into::into)
+        writeln!(stdout::lock(), "pong {done} over {protocol} at {place}").map_err(Into::into)
     };
     // A closed standard output does not stop the pong.
-    let flooded = |flood| drop(write!(output::stdout(), "{}", describe(&flood)));
+    let flooded = |flood| drop(write!(stdout::lock(), "{}", describe(&flood)));
     let outcome = serve(&setup, listening, || signals.stop_requested(), flooded)?;
     match outcome.flood {
         Some(FloodReceived { messages: 0, .. }) => {}
-        Some(flood) => write!(output::stdout(), "{}", describe(&flood))?,
+        Some(flood) => write!(stdout::lock(), "{}", describe(&flood))?,
         None => {
             let PongOutcome { answered, refused, .. } = outcome;
-            writeln!(output::stdout(), "{answered} answered, {refused} answers refused")?;
+            writeln!(stdout::lock(), "{answered} answered, {refused} answers refused")?;
         }
     }
     Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))

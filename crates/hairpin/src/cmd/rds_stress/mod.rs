@@ -25,6 +25,7 @@ use crate::cmd::ping::rds_transport;
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::output;
 use crate::harness::signals::Signals;
+use crate::harness::stdout;
 use crate::harness::transport::TransportArgs;
 
 /// Runs one side.
@@ -148,14 +149,14 @@ impl<'a> Side<'a> {
         listener.set_nonblocking(true)?;
         let place = listener.local_addr()?;
         let mut connections = Connections { listener, failed: false };
-        writeln!(output::stdout(), "rds-stress listens at {place}")?;
+        writeln!(stdout::lock(), "rds-stress listens at {place}")?;
         while !signals.stop_requested() {
             let Some(control) = connections.accept() else {
                 std::thread::sleep(POLL_INTERVAL);
                 continue;
             };
             let peer = control.peer();
-            writeln!(output::stdout(), "session with {peer}")?;
+            writeln!(stdout::lock(), "session with {peer}")?;
             if let Err(error) = self.serve(control, &mut connections, place, signals)
                 && !signals.stop_requested()
             {

@@ -24,7 +24,7 @@ use pattern::Pattern;
 use snapshot::{CounterFilter, CounterSnapshot};
 use table::PreviousValues;
 
-use crate::harness::output;
+use crate::harness::stdout;
 
 /// Print live counters of running Hairpin processes
 ///
@@ -99,7 +99,7 @@ fn find() -> Result<CounterPages> {
 
 /// Prints to standard output; the caller handles a closed pipe.
 fn print(text: &str) -> io::Result<()> {
-    let mut out = output::stdout();
+    let mut out = stdout::lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 

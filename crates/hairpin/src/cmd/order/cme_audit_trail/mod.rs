@@ -21,7 +21,7 @@ use hairpin_mapped::{Checksum, Entry};
 
 use self::trail::{Trail, read};
 use super::audit_trail;
-use crate::harness::output;
+use crate::harness::stdout;
 
 /// The template of a leg's fill.
 const LEG_FILL: u16 = 527;
@@ -64,7 +64,7 @@ pub(super) fn write(journal: &Path, folder: &Path) -> Result<ExitCode> {
         }
     }
     let errors = std::mem::take(&mut trail.errors);
-    let mut out = output::stdout();
+    let mut out = stdout::lock();
     for path in trail.finish()? {
         writeln!(out, "{}", path.display())?;
     }
