@@ -492,7 +492,11 @@ fn ordinary_user_sees_own_processes_and_number_of_others() {
     roots.exchange.signal("TERM");
     let _ = roots.exchange.output();
 
-    let own = Process::start(&mut nobodys(&["exchange"]));
+    // The exchange writes its files to the folder that it starts in.
+    let own_folder = folder.path().join("own");
+    fs::create_dir(&own_folder).unwrap();
+    std::os::unix::fs::chown(&own_folder, Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
+    let own = Process::start(nobodys(&["exchange"]).current_dir(&own_folder));
     let until = Instant::now() + TIMEOUT;
     loop {
         let output = nobodys(&["stat", "--format", "json"]).output().unwrap();

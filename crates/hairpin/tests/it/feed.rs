@@ -110,7 +110,9 @@ fn invalid_capture_exits_with_one_line_and_status_1() {
     let Some(path) = data("captures/ilink3/Sequence.pcap") else { return };
     let (status, _, err) = feed(&["--pcap", &path]);
     assert_eq!(status, Some(1));
-    assert_eq!(err, format!("hairpin: {path}: no market data over UDP in this capture\n"));
+    let other = "1 packets are of TCP: `hairpin decode` prints order entry and replays";
+    let expected = format!("hairpin: {path}: no market data over UDP in this capture; {other}\n");
+    assert_eq!(err, expected);
 }
 
 /// Writes a configuration with one channel whose sides have one group each.

@@ -256,8 +256,12 @@ fn failed_disk_ends_an_order_run_with_status_1() {
             let output = child.wait_with_output().unwrap();
             let error = String::from_utf8(output.stderr.clone()).unwrap();
             assert_eq!(output.status.code(), Some(1), "{sync}: {error}");
-            assert!(error.lines().count() == 1 && error.contains("os error 5"), "{sync}: {error}");
-            assert!(error.contains("cannot write the journal in "), "{sync}: {error}");
+            // The orders that were sent before stay at the exchange.
+            let lines: Vec<&str> = error.lines().collect();
+            assert!(lines.len() == 2 && lines[0].contains("working at the exchange"), "{error}");
+            let cause = lines[1];
+            assert!(cause.contains("cannot write the journal in "), "{sync}: {error}");
+            assert!(cause.ends_with("(os error 5)"), "{sync}: {error}");
             let has_event = |line: &String| line.contains("cannot write the journal to disk");
             assert!(rest.iter().any(has_event), "{sync}: {rest:?}");
         });

@@ -129,6 +129,8 @@ impl Calls {
         unsafe { libc::posix_spawn_file_actions_init(actions.as_mut_ptr()) };
         let added = actions.as_mut_ptr().cast();
         call!(self, execution::posix_spawn_file_actions_adddup2(added, self.fd, 1));
+        call!(self, execution::posix_spawn_file_actions_addclose(added, self.fd));
+        call!(self, execution::posix_spawn_file_actions_addclosefrom_np(added, 1 << 20));
         // SAFETY: the structure is initialized and not used any more.
         unsafe { libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr()) };
         // The program does not exist, so each call fails.
