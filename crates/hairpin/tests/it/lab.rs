@@ -42,7 +42,7 @@ fn lab_compares_what_the_client_prints() {
     let output = lab(&server, &client);
     assert_done(&output);
     let table = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<&str> = table.lines().collect();
+    let rows: Vec<&str> = table.lines().map(str::trim).collect();
     assert_eq!(rows.len(), 4, "{table}");
     assert!(rows[0].starts_with("one round ") && rows[0].ends_with("ratio"), "{table}");
     assert!(rows[1].starts_with("200 pings in … s "), "{table}");

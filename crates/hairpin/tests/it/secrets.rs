@@ -258,7 +258,7 @@ fn failed_disk_ends_an_order_run_with_status_1() {
             assert_eq!(output.status.code(), Some(1), "{sync}: {error}");
             // The orders that were sent before stay at the exchange.
             let lines: Vec<&str> = error.lines().collect();
-            assert!(lines.len() == 2 && lines[0].contains("working at the exchange"), "{error}");
+            assert!(lines.len() == 2 && lines[0].contains(" at the exchange: "), "{error}");
             let cause = lines[1];
             assert!(cause.contains("cannot write the journal in "), "{sync}: {error}");
             assert!(cause.ends_with("(os error 5)"), "{sync}: {error}");
