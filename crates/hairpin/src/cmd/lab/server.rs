@@ -15,6 +15,8 @@ use crate::harness::signals::Signals;
 
 /// The time in which a server opens its port.
 const START: Duration = Duration::from_secs(30);
+/// The time without a change after which all ports of a server are open.
+const SETTLED: Duration = Duration::from_millis(500);
 /// The time between two looks at a process.
 const POLL: Duration = Duration::from_millis(10);
 /// The time that a process has to end after SIGTERM.
@@ -96,7 +98,11 @@ impl Server {
         let child = hosts.start(Role::Pong, command).context("cannot start the server")?;
         let mut group = Group::new(child);
         let until = Instant::now() + START;
-        while !has_port(group.0.id()) && !signals.stop_requested() {
+        let mut found = (String::new(), Instant::now());
+        while found.0.is_empty() || found.1.elapsed() < SETTLED {
+            if signals.stop_requested() {
+                break;
+            }
             if let Some(status) = group.0.try_wait()? {
                 bail!("the server has ended, {status}");
             }
@@ -104,18 +110,29 @@ impl Server {
                 bail!("the server has opened no port within {} s", START.as_secs());
             }
             thread::sleep(POLL);
+            let ports = ports(group.0.id());
+            if ports != found.0 {
+                found = (ports, Instant::now());
+            }
         }
         Ok(Self(group))
     }
 }
 
-/// Returns `true` if the network namespace of a process has a TCP socket that listens or a bound
-/// UDP socket. The namespace is new, so the socket is the server's.
-fn has_port(process: u32) -> bool {
-    ["tcp", "tcp6", "udp", "udp6"].into_iter().any(|kind| {
+/// Returns the local addresses of the TCP sockets that listen and of the bound UDP sockets in the
+/// network namespace of a process. The namespace is new, so they are the server's.
+fn ports(process: u32) -> String {
+    let mut all = String::new();
+    for kind in ["tcp", "tcp6", "udp", "udp6"] {
         let text = fs::read_to_string(format!("/proc/{process}/net/{kind}")).unwrap_or_default();
-        text.lines().skip(1).any(|line| {
-            kind.starts_with("udp") || line.split_ascii_whitespace().nth(3) == Some(LISTEN)
-        })
-    })
+        for line in text.lines().skip(1) {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            if let [_, local, _, state, ..] = fields[..]
+                && (kind.starts_with("udp") || state == LISTEN)
+            {
+                all.push_str(local);
+            }
+        }
+    }
+    all
 }
