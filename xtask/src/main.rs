@@ -22,6 +22,7 @@
 //! | `reference` | writes the reference of counters from the code |
 //! | `rule_mutants` | breaks CME's rules one at a time; the named test must fail |
 //! | `sim` | runs simulations over many seeds, or against mutants |
+//! | `vm` | runs tests on Debian's kernels and emulated network cards in QEMU |
 //! | `bench_instructions` | counts instructions on the hot path |
 #![forbid(unsafe_code)]
 
@@ -44,6 +45,7 @@ mod shell;
 mod sim;
 mod test;
 mod tidy;
+mod vm;
 mod workspace;
 
 use std::process::ExitCode;
@@ -95,6 +97,8 @@ enum Command {
     Sim(sim::Arguments),
     /// Break CME's rules one at a time; fail unless the test that the rules page names detects it
     RuleMutants(rule_mutants::Arguments),
+    /// Run tests on Debian's kernels with emulated network cards in QEMU; installs QEMU if missing
+    Vm(vm::Arguments),
     /// Count instructions on the hot path and compare them with the committed counts
     BenchInstructions(bench_instructions::Arguments),
 }
@@ -119,6 +123,7 @@ fn main() -> ExitCode {
         Command::Reference => reference::run(&workspace),
         Command::Sim(arguments) => sim::run(&workspace, &arguments),
         Command::RuleMutants(arguments) => rule_mutants::run(&workspace, &arguments),
+        Command::Vm(arguments) => vm::run(&workspace, &arguments),
         Command::BenchInstructions(arguments) => bench_instructions::run(&workspace, &arguments),
     });
     match outcome {

@@ -1,0 +1,252 @@
+//! `cargo xtask vm`: runs tests on Debian's kernels with the network cards that QEMU emulates.
+//!
+//! Each kernel boots in a guest without KVM, from an initial RAM file system with our programs. A
+//! pair of network cards of each driver makes two hosts, which are network namespaces.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `cell` | drivers, devices and tests |
+//! | `kernel` | Debian's kernels |
+//! | `apt` | Debian's packages |
+//! | `tools` | the programs that the command needs |
+//! | `modules` | the kernel's modules |
+//! | `archive` | the format of the initial RAM file system |
+//! | `image` | its contents |
+//! | `guest` | a run of QEMU |
+//! | `report` | the lines of a guest |
+//! | `table` | the printed table and the results file |
+//!
+//! `init.sh` is the first process of the guest.
+
+mod apt;
+mod archive;
+mod cell;
+mod guest;
+mod image;
+mod kernel;
+mod modules;
+mod report;
+mod table;
+mod tools;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+
+use self::cell::{Cell, Device, Driver, Test};
+use self::guest::{Guest, Next};
+use self::image::Programs;
+use self::kernel::{Kernel, KernelFiles};
+use self::report::{CellReport, Line, Outcome};
+use self::table::CellResult;
+use crate::shell::{cargo, run as shell};
+use crate::workspace::Workspace;
+
+/// The arguments of `vm`.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Kernels [default: all]
+    #[arg(long, value_name = "KERNEL", value_delimiter = ',')]
+    kernel: Vec<Kernel>,
+    /// Drivers, each with two network cards [default: all]
+    #[arg(long, value_name = "DRIVER", value_delimiter = ',')]
+    driver: Vec<Driver>,
+    /// Devices on top of the network cards [default: none, and all of them on virtio-net]
+    #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
+    device: Vec<Device>,
+    /// Tests [default: all]
+    #[arg(long, value_name = "TEST", value_delimiter = ',')]
+    test: Vec<Test>,
+    /// Write the results to FILE as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Keep downloads, images and logs in DIR [default: hairpin-vm in XDG_CACHE_HOME or ~/.cache]
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Build the programs with this profile of cargo
+    #[arg(long, value_name = "PROFILE", default_value = "release")]
+    profile: Profile,
+    /// Use this `hairpin`, with the preload library next to it, instead of building one
+    #[arg(long, value_name = "FILE", conflicts_with = "profile")]
+    hairpin: Option<PathBuf>,
+    /// Fail if QEMU is missing, instead of installing it on this machine by apt, which needs root
+    #[arg(long)]
+    no_install: bool,
+}
+
+/// A profile of cargo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Profile {
+    Release,
+    Dev,
+}
+
+/// Runs the selected cells on each selected kernel and prints the table. Fails if a cell failed.
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let cells = cell::select(&arguments.driver, &arguments.device, &arguments.test);
+    let folder = folder(arguments)?;
+    tools::check(&cells, &folder, !arguments.no_install)?;
+    let kernels = match &*arguments.kernel {
+        [] => Kernel::value_variants(),
+        kernels => kernels,
+    };
+    let files = kernels.iter().map(|kernel| kernel.fetch(&folder)).collect::<Result<Vec<_>>>()?;
+    let hairpin = hairpin(workspace, arguments)?;
+    let programs = Programs::find(&hairpin, &cells, &folder)?;
+    let logs = folder.join("logs");
+    fs::create_dir_all(&logs)?;
+    let mut results = Vec::new();
+    for (kernel, files) in kernels.iter().zip(&files) {
+        let run = KernelRun { kernel: *kernel, files, programs: &programs, logs: &logs };
+        results.extend(run.run(&cells)?);
+        // After each kernel, so that an interrupted run keeps what is done.
+        if let Some(path) = &arguments.json {
+            table::write(&results, path)?;
+        }
+    }
+    finish(&results, &logs)
+}
+
+/// Prints the logs of failures and the table.
+fn finish(results: &[CellResult], logs: &Path) -> Result<()> {
+    let is_failure = |it: &&CellResult| it.outcome == Outcome::Failed;
+    for result in results.iter().filter(is_failure) {
+        println!("\n{}", result.line());
+        for line in &result.log {
+            println!("    {line}");
+        }
+    }
+    println!("\n{}", table::format(results));
+    let failures = results.iter().filter(is_failure).count();
+    ensure!(
+        failures == 0,
+        "{failures} cells failed: their logs are above; consoles: {}",
+        logs.display()
+    );
+    Ok(())
+}
+
+fn folder(arguments: &Arguments) -> Result<PathBuf> {
+    let folder = match &arguments.folder {
+        Some(folder) => folder.clone(),
+        None => match std::env::var_os("XDG_CACHE_HOME") {
+            Some(cache) => PathBuf::from(cache).join("hairpin-vm"),
+            None => {
+                let home = std::env::home_dir().context("cannot find the home: use --folder")?;
+                home.join(".cache/hairpin-vm")
+            }
+        },
+    };
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    println!("vm: downloads, images and logs: {}", folder.display());
+    Ok(folder.canonicalize()?)
+}
+
+fn hairpin(workspace: &Workspace, arguments: &Arguments) -> Result<PathBuf> {
+    if let Some(path) = &arguments.hairpin {
+        return path.canonicalize().with_context(|| format!("cannot find {}", path.display()));
+    }
+    let (profile, folder) = match arguments.profile {
+        Profile::Release => ("release", "release"),
+        Profile::Dev => ("dev", "debug"),
+    };
+    println!("vm: building hairpin, profile {profile}");
+    let build = ["build", "--profile", profile, "-p", "hairpin-cli", "-p", "hairpin-preload"];
+    shell(&mut cargo(&workspace.root, build))?;
+    Ok(workspace.target.join(folder).join("hairpin"))
+}
+
+/// The runs of a kernel's guests.
+struct KernelRun<'a> {
+    kernel: Kernel,
+    files: &'a KernelFiles,
+    programs: &'a Programs,
+    logs: &'a Path,
+}
+
+impl KernelRun<'_> {
+    /// Runs the cells. A guest that ends early is followed by another one for the remaining cells.
+    fn run(&self, cells: &[Cell]) -> Result<Vec<CellResult>> {
+        let mut results: Vec<CellResult> = Vec::new();
+        let mut boots = 0;
+        while results.len() < cells.len() {
+            boots += 1;
+            let remaining = &cells[results.len()..];
+            results.extend(self.run_guest(remaining, boots)?);
+        }
+        Ok(results)
+    }
+
+    /// Runs one guest. Returns the results of at least one cell.
+    fn run_guest(&self, cells: &[Cell], boot: usize) -> Result<Vec<CellResult>> {
+        let name = self.kernel.name();
+        let file_system = self.logs.join(format!("{name}.cpio"));
+        let console = self.logs.join(format!("{name}-{boot}.console"));
+        self.programs.write(&self.files.modules, cells, &file_system)?;
+        println!("vm: kernel {name}: booting for {} cells", cells.len());
+        let start = Instant::now();
+        let guest = Guest::boot(self.files, &file_system, cells, &console)?;
+        let mut results = Vec::new();
+        let mut release = String::new();
+        let mut report = CellReport::default();
+        let end = loop {
+            let line = match guest.next() {
+                Next::Line(line) => line,
+                Next::End => break "the guest ends during the test",
+                Next::Silence => break "the guest reports nothing",
+            };
+            let Some(line) = Line::parse(&line) else { continue };
+            match line {
+                Line::Release(text) => {
+                    println!("vm: kernel {name}: {text} after {} s", start.elapsed().as_secs());
+                    text.clone_into(&mut release);
+                }
+                Line::Note(text) => println!("vm: kernel {name}: {text}"),
+                Line::Begin(_) => report = CellReport::default(),
+                Line::End(_) => {
+                    results.push(self.result(cells[results.len()], &release, &report));
+                    if results.len() == cells.len() {
+                        break "";
+                    }
+                }
+                line => report.add(&line),
+            }
+        };
+        drop(guest);
+        if results.len() < cells.len() {
+            let console = fs::read(&console).unwrap_or_default();
+            report.log.extend(last_lines(&String::from_utf8_lossy(&console)));
+            report.add(&Line::Error(end));
+            // A guest that does not boot would not boot for the next cell either.
+            let failed = if release.is_empty() { cells } else { &cells[results.len()..][..1] };
+            results.extend(failed.iter().map(|cell| self.result(*cell, &release, &report)));
+        }
+        println!("vm: kernel {name}: ended after {} s", start.elapsed().as_secs());
+        Ok(results)
+    }
+
+    fn result(&self, cell: Cell, release: &str, report: &CellReport) -> CellResult {
+        let (outcome, reason) = report.outcome();
+        let result = CellResult {
+            kernel: self.kernel,
+            release: release.to_owned(),
+            cell,
+            outcome,
+            reason,
+            mode: report.mode(),
+            log: report.log.clone(),
+        };
+        println!("vm: {}", result.line());
+        result
+    }
+}
+
+/// Returns the end of a console, marked as such.
+fn last_lines(console: &str) -> Vec<String> {
+    let lines: Vec<&str> = console.lines().collect();
+    let start = lines.len().saturating_sub(40);
+    lines[start..].iter().map(|line| format!("console: {}", line.trim_end())).collect()
+}

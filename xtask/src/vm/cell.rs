@@ -1,0 +1,170 @@
+//! The cells of the table: a test of a driver, with a device on top of the network card.
+
+use std::fmt;
+
+use clap::ValueEnum;
+
+/// The drivers, each with a pair of network cards on a hub of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(super) enum Driver {
+    /// virtio-net, one queue
+    VirtioNet,
+    /// Intel 82576
+    Igb,
+    /// Intel 82574
+    E1000e,
+    /// VMware's network card
+    Vmxnet3,
+    /// Intel 82540
+    E1000,
+    /// Realtek 8139, driver 8139cp
+    Rtl8139,
+    /// A pair of virtual Ethernet interfaces
+    Veth,
+}
+
+/// The devices on top of a network card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(super) enum Device {
+    /// The network card itself
+    None,
+    /// A VLAN of 802.1Q
+    Vlan,
+    /// A bond, active-backup
+    Bond,
+    /// A macvlan in bridge mode
+    Macvlan,
+    /// A bridge with the network card as its only port
+    Bridge,
+    /// An ipvlan of layer 2
+    Ipvlan,
+    /// The network card with an MTU of 9000
+    Mtu9000,
+    /// The network card, with netem losing 1 % of what it sends
+    Netem,
+}
+
+/// The tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(super) enum Test {
+    /// hairpin ping and pong over UDP
+    Udp,
+    /// hairpin ping and pong over TCP
+    Tcp,
+    /// The same over UDP, with the filter in the driver
+    UdpNative,
+    /// The same over TCP, with the filter in the driver
+    TcpNative,
+    /// The same over UDP, with the filter after the driver
+    UdpGeneric,
+    /// The same over TCP, with the filter after the driver
+    TcpGeneric,
+    /// The kernel's ping of a host whose interface pong has
+    HostPing,
+    /// sockperf over UDP, started by hairpin run
+    RunUdp,
+    /// sockperf over TCP, started by hairpin run
+    RunTcp,
+}
+
+impl Driver {
+    /// Returns QEMU's device with its properties, or `None` if QEMU has no part in it.
+    pub(super) fn qemu_device(self) -> Option<&'static str> {
+        match self {
+            // Native mode requires that the device merges no segments.
+            Self::VirtioNet => {
+                Some("virtio-net-pci,guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off")
+            }
+            Self::Igb => Some("igb"),
+            Self::E1000e => Some("e1000e"),
+            Self::Vmxnet3 => Some("vmxnet3"),
+            Self::E1000 => Some("e1000"),
+            Self::Rtl8139 => Some("rtl8139"),
+            Self::Veth => None,
+        }
+    }
+
+    /// Returns the kernel's modules.
+    pub(super) fn modules(self) -> &'static [&'static str] {
+        match self {
+            Self::VirtioNet => &["virtio_pci", "virtio_net"],
+            Self::Igb => &["igb"],
+            Self::E1000e => &["e1000e"],
+            Self::Vmxnet3 => &["vmxnet3"],
+            Self::E1000 => &["e1000"],
+            Self::Rtl8139 => &["8139cp"],
+            Self::Veth => &["veth"],
+        }
+    }
+}
+
+impl Device {
+    /// Returns the kernel's modules.
+    pub(super) fn modules(self) -> &'static [&'static str] {
+        match self {
+            Self::None | Self::Mtu9000 => &[],
+            Self::Vlan => &["8021q"],
+            Self::Bond => &["bonding"],
+            Self::Macvlan => &["macvlan"],
+            Self::Bridge => &["bridge"],
+            Self::Ipvlan => &["ipvlan"],
+            Self::Netem => &["sch_netem"],
+        }
+    }
+}
+
+/// A test to run in a guest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cell {
+    pub(super) driver: Driver,
+    pub(super) device: Device,
+    pub(super) test: Test,
+}
+
+/// Formats the cell as in the guest's plan and reports.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (driver, device, test) = (self.driver, self.device, self.test);
+        write!(f, "{} {} {}", name_of(driver), name_of(device), name_of(test))
+    }
+}
+
+/// Returns the cells of a selection, the tests of a row next to each other. An empty list of
+/// drivers or tests selects all. An empty list of devices selects none, and with virtio-net each.
+pub(super) fn select(drivers: &[Driver], devices: &[Device], tests: &[Test]) -> Vec<Cell> {
+    let all_drivers = if drivers.is_empty() { Driver::value_variants() } else { drivers };
+    let tests = if tests.is_empty() { Test::value_variants() } else { tests };
+    let mut cells = Vec::new();
+    for &device in Device::value_variants() {
+        for &driver in all_drivers {
+            let is_default = device == Device::None || driver == Driver::VirtioNet;
+            if devices.contains(&device) || (devices.is_empty() && is_default) {
+                cells.extend(tests.iter().map(|&test| Cell { driver, device, test }));
+            }
+        }
+    }
+    cells
+}
+
+/// Returns the name of a value as on the command line.
+pub(super) fn name_of(value: impl ValueEnum) -> String {
+    let value = value.to_possible_value().expect("no value is skipped");
+    value.get_name().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selects_devices_of_one_driver_by_default() {
+        let cells = select(&[], &[], &[Test::Udp]);
+        assert_eq!(cells.len(), 7 + 7);
+        let cells = select(&[Driver::Igb], &[], &[]);
+        assert_eq!(cells.len(), 9);
+        assert_eq!(cells[2].to_string(), "igb none udp-native");
+        let cells = select(&[Driver::Igb, Driver::E1000], &[Device::Vlan], &[Test::Tcp]);
+        assert_eq!(cells.len(), 2);
+        assert_eq!(cells[1].to_string(), "e1000 vlan tcp");
+    }
+}

@@ -1,0 +1,259 @@
+#!/bin/busybox sh
+# The first process of the guest of `cargo xtask vm`. Runs the cells of /vm/plan and reports each of
+# them over the second serial port, one line per fact; `report.rs` documents the lines. The console
+# is the first serial port.
+#
+# No step has a limit that measures speed. STEP_LIMIT only ends a program that hangs.
+
+STEP_LIMIT=180
+PORT=9200
+
+export PATH=/bin
+/bin/busybox mkdir -p /proc /sys /dev /run /tmp /applets
+/bin/busybox mount -t proc proc /proc
+/bin/busybox mount -t sysfs sys /sys
+/bin/busybox mount -t devtmpfs dev /dev
+/bin/busybox --install -s /applets
+export PATH=/bin:/applets
+mkdir -p /dev/shm /dev/pts
+mount -t tmpfs tmpfs /dev/shm
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /tmp
+mount -t bpf bpf /sys/fs/bpf
+
+# busybox prefers its own applet of this name.
+ip() { /bin/ip "$@"; }
+in_a() { /bin/ip netns exec a "$@"; }
+in_b() { /bin/ip netns exec b "$@"; }
+
+stty raw -echo -F /dev/ttyS1
+exec 3>/dev/ttyS1
+report() { echo "$*" >&3; }
+
+# Reports the last lines of a file as the log of the cell.
+report_log() {
+    tail -n 40 "$1" | while IFS= read -r line; do
+        report "log $(basename "$1"): $line"
+    done
+}
+
+# Ends a process, gently first.
+stop() {
+    kill -TERM "$1" 2>/dev/null
+    for _ in $(seq 100); do
+        kill -0 "$1" 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -KILL "$1" 2>/dev/null
+    wait "$1" 2>/dev/null
+}
+
+# Prints the name of the interface with a MAC address.
+interface_of() {
+    for folder in /sys/class/net/*; do
+        if [ "$(cat "$folder/address")" = "$1" ]; then
+            basename "$folder"
+            return
+        fi
+    done
+}
+
+# Moves the pair of a driver into the namespaces a and b. There both are called nic0, so that the
+# same error messages of two drivers are equal.
+take_pair() {
+    ip netns del a 2>/dev/null
+    ip netns del b 2>/dev/null
+    # Network cards of a deleted namespace return to the first one, a moment later.
+    base_a=
+    base_b=
+    ip netns add a
+    ip netns add b
+    in_a /bin/ip link set lo up
+    in_b /bin/ip link set lo up
+    if [ "$1" = veth ]; then
+        ip link add nic0 netns a type veth peer name nic0 netns b
+        return
+    fi
+    mac_a=$(sed -n "s/^nic $1 \([^ ]*\) .*/\1/p" /vm/plan)
+    mac_b=$(sed -n "s/^nic $1 [^ ]* //p" /vm/plan)
+    for _ in $(seq 100); do
+        base_a=$(interface_of "$mac_a")
+        base_b=$(interface_of "$mac_b")
+        [ -n "$base_a" ] && [ -n "$base_b" ] && break
+        sleep 0.2
+    done
+    [ -n "$base_a" ] && [ -n "$base_b" ] || return 1
+    ip link set "$base_a" down && ip link set "$base_a" netns a name nic0 &&
+        ip link set "$base_b" down && ip link set "$base_b" netns b name nic0
+}
+
+# Puts a device on the interface $2 of the namespace $1. Prints the name of the interface to use.
+add_device() {
+    run="/bin/ip netns exec $1"
+    link="$run /bin/ip link"
+    case $3 in
+    bond)
+        $link add bond7 type bond mode active-backup miimon 100 &&
+            $link set "$2" down && $link set "$2" master bond7 && $link set "$2" up || return 1
+        name=bond7
+        ;;
+    mtu9000)
+        $link set "$2" mtu 9000 && $link set "$2" up || return 1
+        name=$2
+        ;;
+    *)
+        $link set "$2" up || return 1
+        name=$2
+        ;;
+    esac
+    case $3 in
+    vlan) name=vlan7 && $link add link "$2" name vlan7 type vlan id 7 || return 1 ;;
+    macvlan) name=macvlan7 && $link add link "$2" name macvlan7 type macvlan mode bridge || return 1 ;;
+    ipvlan) name=ipvlan7 && $link add link "$2" name ipvlan7 type ipvlan mode l2 || return 1 ;;
+    bridge)
+        name=bridge7
+        $link add bridge7 type bridge forward_delay 0 && $link set "$2" master bridge7 || return 1
+        ;;
+    netem) $run /bin/tc qdisc add dev "$2" root netem loss 1% || return 1 ;;
+    esac
+    $link set "$name" up || return 1
+    echo "$name"
+}
+
+# Prepares the hosts of a driver and a device. Sets if_a, if_b and row_error.
+prepare() {
+    row_error=
+    if ! take_pair "$1" >/tmp/setup 2>&1; then
+        row_error="no network cards of $1: $(tail -n 1 /tmp/setup)"
+        return
+    fi
+    if_a=$(add_device a nic0 "$2" 2>/tmp/setup) &&
+        if_b=$(add_device b nic0 "$2" 2>/tmp/setup) ||
+        { row_error="cannot add the device: $(tail -n 1 /tmp/setup)"; return; }
+    in_a /bin/ip addr add 10.7.0.1/24 dev "$if_a" 2>/tmp/setup &&
+        in_b /bin/ip addr add 10.7.0.2/24 dev "$if_b" 2>/tmp/setup ||
+        row_error="cannot add an address: $(tail -n 1 /tmp/setup)"
+}
+
+# Waits until kernel sockets reach the other host. A card resets its link when a filter leaves it.
+wait_for_link() {
+    for _ in $(seq 60); do
+        in_a ping -c 1 -W 1 10.7.0.2 >/tmp/link 2>&1 && return
+    done
+    return 1
+}
+
+# Starts a server on host b. Waits until it prints $1 or ends; sets server and server_up.
+start_server() {
+    ready=$1
+    shift
+    # Not through the function, so that $! is the program.
+    /bin/ip netns exec b "$@" >/tmp/server 2>&1 &
+    server=$!
+    server_up=no
+    for _ in $(seq $((STEP_LIMIT * 5))); do
+        if grep -q "$ready" /tmp/server; then
+            server_up=yes
+            break
+        fi
+        kill -0 "$server" 2>/dev/null || break
+        sleep 0.2
+    done
+    if [ $server_up = no ]; then
+        if kill -0 "$server" 2>/dev/null; then
+            stop "$server"
+            status=hang
+        else
+            wait "$server"
+            status=$?
+        fi
+        report "step server $status"
+        return 1
+    fi
+    # Attaching a filter may reset the link.
+    for _ in $(seq 100); do
+        in_b grep -q 1 "/sys/class/net/$if_b/carrier" && break
+        sleep 0.1
+    done
+}
+
+# Runs a client on host a and reports its exit status.
+run_client() {
+    timeout -k 10 $STEP_LIMIT /bin/ip netns exec a "$@" >/tmp/client 2>&1
+    status=$?
+    [ $status = 143 ] || [ $status = 137 ] && status=hang
+    report "step client $status"
+}
+
+ping_pong() {
+    start_server 'answers over' /bin/hairpin pong --transport xdp --xdp-mode "$2" \
+        --protocol "$1" --interface "$if_b" --listen 10.7.0.2:$PORT || return
+    run_client /bin/hairpin ping --transport xdp --xdp-mode "$2" --protocol "$1" \
+        --interface "$if_a" --samples 300 --rounds 1 --wait epoll 10.7.0.2:$PORT
+    stop "$server"
+}
+
+# Checks that the host is reached while pong has its interface: more frames than a ring of receive
+# buffers has entries.
+host_ping() {
+    start_server 'answers over' /bin/hairpin pong --transport xdp --interface "$if_b" \
+        --listen 10.7.0.2:$PORT || return
+    wait_for_link
+    run_client ping -c 600 -i 0.02 -W 10 10.7.0.2
+    tail -n 5 /tmp/client >/tmp/client.tail && mv /tmp/client.tail /tmp/client
+    /bin/ip -n b -s link show dev "$if_b" >/tmp/counters 2>&1
+    stop "$server"
+}
+
+sockperf_run() {
+    flag=
+    [ "$1" = tcp ] && flag=--tcp
+    start_server 'using recvfrom' /bin/hairpin run --summary=always --interface "$if_b" -- \
+        /bin/sockperf server -i 10.7.0.2 -p $PORT $flag || return
+    run_client /bin/hairpin run --summary=always --interface "$if_a" -- \
+        /bin/sockperf ping-pong -i 10.7.0.2 -p $PORT -t 2 $flag
+    stop "$server"
+}
+
+run_test() {
+    case $1 in
+    udp | tcp) ping_pong "$1" auto ;;
+    udp-* | tcp-*) ping_pong "${1%%-*}" "${1#*-}" ;;
+    host-ping) host_ping ;;
+    run-*) sockperf_run "${1#run-}" ;;
+    *) report "error unknown test" ;;
+    esac
+}
+
+report "release $(uname -r)"
+while read -r module; do
+    insmod "/vm/modules/$module.ko" 2>/tmp/insmod || report "note $(cat /tmp/insmod)"
+done </vm/modules/order
+
+row=
+while read -r word driver device name; do
+    [ "$word" = cell ] || continue
+    report "begin $driver $device $name"
+    if [ "$row" != "$driver $device" ]; then
+        row="$driver $device"
+        prepare "$driver" "$device"
+    fi
+    rm -f /tmp/server /tmp/client /tmp/counters
+    if [ -n "$row_error" ]; then
+        report "error $row_error"
+    elif ! wait_for_link; then
+        report "error no answer to the kernel's ping before the test"
+    else
+        dmesg -c >/dev/null
+        run_test "$name"
+        dmesg -c >/tmp/kernel
+    fi
+    for file in /tmp/server /tmp/client /tmp/counters /tmp/kernel; do
+        [ -s $file ] && report_log $file
+    done
+    killall -9 hairpin sockperf 2>/dev/null
+    report "end $driver $device $name"
+done </vm/plan
+report done
+sync
+poweroff -f
