@@ -185,10 +185,11 @@ impl KernelRun<'_> {
         let name = self.kernel.name();
         let file_system = self.logs.join(format!("{name}.cpio"));
         let console = self.logs.join(format!("{name}-{boot}.console"));
+        let messages = self.logs.join(format!("{name}-{boot}.qemu"));
         self.programs.write(&self.files.modules, cells, &file_system)?;
         println!("vm: kernel {name}: booting for {} cells", cells.len());
         let start = Instant::now();
-        let guest = Guest::boot(self.files, &file_system, cells, &console)?;
+        let guest = Guest::boot(self.files, &file_system, cells, &console, &messages)?;
         let mut results = Vec::new();
         let mut release = String::new();
         let mut report = CellReport::default();
@@ -207,6 +208,7 @@ impl KernelRun<'_> {
                 Line::Note(text) => println!("vm: kernel {name}: {text}"),
                 Line::Begin(_) => report = CellReport::default(),
                 Line::End(_) => {
+                    let report = std::mem::take(&mut report);
                     results.push(self.result(cells[results.len()], &release, &report));
                     if results.len() == cells.len() {
                         break "";
@@ -217,8 +219,8 @@ impl KernelRun<'_> {
         };
         drop(guest);
         if results.len() < cells.len() {
-            let console = fs::read(&console).unwrap_or_default();
-            report.log.extend(last_lines(&String::from_utf8_lossy(&console)));
+            report.log.extend(last_lines("console", &console));
+            report.log.extend(last_lines("qemu", &messages));
             report.add(&Line::Error(end));
             // A guest that does not boot would not boot for the next cell either.
             let failed = if release.is_empty() { cells } else { &cells[results.len()..][..1] };
@@ -244,9 +246,11 @@ impl KernelRun<'_> {
     }
 }
 
-/// Returns the end of a console, marked as such.
-fn last_lines(console: &str) -> Vec<String> {
-    let lines: Vec<&str> = console.lines().collect();
+/// Returns the last lines of a file, each with a name in front.
+fn last_lines(name: &str, path: &Path) -> Vec<String> {
+    let bytes = fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
     let start = lines.len().saturating_sub(40);
-    lines[start..].iter().map(|line| format!("console: {}", line.trim_end())).collect()
+    lines[start..].iter().map(|line| format!("{name}: {}", line.trim_end())).collect()
 }

@@ -1,5 +1,6 @@
 //! A run of QEMU, without KVM.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -55,20 +56,23 @@ pub(super) enum Next {
 }
 
 impl Guest {
-    /// Boots a kernel. The console is written to a file.
+    /// Boots a kernel. The console and QEMU's own messages are written to files.
     pub(super) fn boot(
         kernel: &KernelFiles,
         file_system: &Path,
         cells: &[Cell],
         console: &Path,
+        messages: &Path,
     ) -> Result<Self> {
+        let messages = File::create(messages)
+            .with_context(|| format!("cannot create {}", messages.display()))?;
         // The kernel ends QEMU when this process ends, even by a signal that cannot be handled.
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]).args(MACHINE);
         command.arg("-kernel").arg(&kernel.image).arg("-initrd").arg(file_system);
         command.arg("-serial").arg(format!("file:{}", console.display()));
         command.args(["-serial", "chardev:report"]).args(network_cards(cells));
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(messages);
         let mut child = command.spawn().context("cannot run qemu-system-x86_64")?;
         let out = child.stdout.take().expect("standard output is piped");
         let (sender, lines) = channel();
