@@ -13,6 +13,7 @@
 //! | `archive` | the format of the initial RAM file system |
 //! | `image` | its contents |
 //! | `guest` | a run of QEMU |
+//! | `taps` | network devices with several queues |
 //! | `report` | the lines of a guest |
 //! | `table` | the printed table and the results file |
 //!
@@ -27,6 +28,7 @@ mod kernel;
 mod modules;
 mod report;
 mod table;
+mod taps;
 mod tools;
 
 use std::fs;
@@ -86,7 +88,12 @@ enum Profile {
 
 /// Runs the selected cells on each selected kernel and prints the table. Fails if a cell failed.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let cells = cell::select(&arguments.driver, &arguments.device, &arguments.test);
+    let mut cells = cell::select(&arguments.driver, &arguments.device, &arguments.test);
+    let needs_taps = |cell: &Cell| cell.driver == Driver::VirtioNetMq;
+    if cells.iter().any(needs_taps) && !taps::are_available() {
+        println!("vm: virtio-net-mq is skipped: tap devices on a bridge need root");
+        cells.retain(|cell| !needs_taps(cell));
+    }
     let folder = folder(arguments)?;
     tools::check(&cells, &folder, !arguments.no_install)?;
     let kernels = match &*arguments.kernel {

@@ -9,6 +9,8 @@ use clap::ValueEnum;
 pub(super) enum Driver {
     /// virtio-net, one queue
     VirtioNet,
+    /// virtio-net, 2 queues in use, behind tap devices, which need root
+    VirtioNetMq,
     /// Intel 82576
     Igb,
     /// Intel 82574
@@ -75,6 +77,11 @@ impl Driver {
             Self::VirtioNet => {
                 Some("virtio-net-pci,guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off")
             }
+            // Two queues for the processors, two for what their filters send. Vectors: two per queue, one for the configuration and one for control.
+            Self::VirtioNetMq => Some(
+                "virtio-net-pci,guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off,\
+                 mq=on,vectors=10",
+            ),
             Self::Igb => Some("igb"),
             Self::E1000e => Some("e1000e"),
             Self::Vmxnet3 => Some("vmxnet3"),
@@ -87,7 +94,7 @@ impl Driver {
     /// Returns the kernel's modules.
     pub(super) fn modules(self) -> &'static [&'static str] {
         match self {
-            Self::VirtioNet => &["virtio_pci", "virtio_net"],
+            Self::VirtioNet | Self::VirtioNetMq => &["virtio_pci", "virtio_net"],
             Self::Igb => &["igb"],
             Self::E1000e => &["e1000e"],
             Self::Vmxnet3 => &["vmxnet3"],
@@ -159,7 +166,7 @@ mod tests {
     #[test]
     fn selects_devices_of_one_driver_by_default() {
         let cells = select(&[], &[], &[Test::Udp]);
-        assert_eq!(cells.len(), 7 + 7);
+        assert_eq!(cells.len(), 8 + 7);
         let cells = select(&[Driver::Igb], &[], &[]);
         assert_eq!(cells.len(), 9);
         assert_eq!(cells[2].to_string(), "igb none udp-native");

@@ -12,6 +12,7 @@ use clap::ValueEnum;
 
 use super::cell::{Cell, Driver};
 use super::kernel::KernelFiles;
+use super::taps;
 
 /// The time after which a guest that reports nothing is ended. A guard, not a verdict on speed: a
 /// guest boots within a minute on a busy machine, and each of its steps has a guard of 3 minutes.
@@ -66,8 +67,9 @@ impl Guest {
     ) -> Result<Self> {
         let messages = File::create(messages)
             .with_context(|| format!("cannot create {}", messages.display()))?;
+        let has_taps = cells.iter().any(|cell| cell.driver == Driver::VirtioNetMq);
+        let mut command = if has_taps { taps::command("setpriv") } else { Command::new("setpriv") };
         // The kernel ends QEMU when this process ends, even by a signal that cannot be handled.
-        let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "qemu-system-x86_64"]).args(MACHINE);
         command.arg("-kernel").arg(&kernel.image).arg("-initrd").arg(file_system);
         command.arg("-serial").arg(format!("file:{}", console.display()));
@@ -124,7 +126,11 @@ fn network_cards(cells: &[Cell]) -> Vec<String> {
         for end in 0..2 {
             let id = format!("{hub}.{end}");
             arguments.push("-netdev".to_owned());
-            arguments.push(format!("hubport,id=hub{id},hubid={hub}"));
+            // A hub has one queue.
+            arguments.push(match driver {
+                Driver::VirtioNetMq => taps::netdev(&format!("hub{id}"), end),
+                _ => format!("hubport,id=hub{id},hubid={hub}"),
+            });
             let mut bus = String::new();
             // An igb occupies the functions of its slot for virtual functions.
             if driver == Driver::Igb {
@@ -150,7 +156,7 @@ mod tests {
         let cell = |driver| Cell { driver, device: Device::None, test: Test::Udp };
         let arguments = network_cards(&[cell(Driver::Igb), cell(Driver::Veth)]);
         assert_eq!(arguments.len(), 2 * 6);
-        let device = "igb,netdev=hub2.1,mac=52:54:00:00:01:01,romfile=,bus=port2.1";
+        let device = "igb,netdev=hub3.1,mac=52:54:00:00:02:01,romfile=,bus=port3.1";
         assert!(arguments.contains(&device.to_owned()));
     }
 }

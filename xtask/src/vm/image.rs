@@ -134,7 +134,7 @@ mod tests {
     fn plan_names_network_cards_and_cells() {
         let cell = Cell { driver: Driver::Igb, device: Device::Vlan, test: Test::RunTcp };
         let plan = plan(&[cell]);
-        assert!(plan.contains("nic igb 52:54:00:00:01:00 52:54:00:00:01:01\n"));
+        assert!(plan.contains("nic igb 52:54:00:00:02:00 52:54:00:00:02:01\n"));
         assert!(plan.ends_with("cell igb vlan run-tcp\n"));
     }
 }

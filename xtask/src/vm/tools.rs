@@ -16,13 +16,14 @@ const QEMU_PACKAGE: &str = "qemu-system-x86";
 const QEMU_SUITES: [&str; 2] = ["bookworm", "bookworm-backports"];
 
 /// The programs, with Debian's packages.
-const TOOLS: [(&str, &str); 7] = [
+const TOOLS: [(&str, &str); 8] = [
     ("dpkg-deb", "dpkg"),
     ("ip", "iproute2"),
     ("ldd", "libc-bin"),
     ("setpriv", "util-linux"),
     ("sockperf", "sockperf"),
     ("tc", "iproute2"),
+    ("unshare", "util-linux"),
     ("xz", "xz-utils"),
 ];
 
