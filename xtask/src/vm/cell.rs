@@ -77,7 +77,8 @@ impl Driver {
             Self::VirtioNet => {
                 Some("virtio-net-pci,guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off")
             }
-            // Two queues for the processors, two for what their filters send. Vectors: two per queue, one for the configuration and one for control.
+            // Two queues for processors, two for what their filters send; two vectors for each
+            // queue, and two more.
             Self::VirtioNetMq => Some(
                 "virtio-net-pci,guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off,\
                  mq=on,vectors=10",

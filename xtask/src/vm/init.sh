@@ -141,7 +141,7 @@ prepare() {
 
 # Waits until kernel sockets reach the other host. A card resets its link when a filter leaves it.
 wait_for_link() {
-    for _ in $(seq 60); do
+    for tries in $(seq 60); do
         in_a ping -c 1 -W 1 10.7.0.2 >/tmp/link 2>&1 && return
     done
     return 1
@@ -209,9 +209,10 @@ host_ping() {
     start_server 'answers over' /bin/hairpin pong --transport xdp --interface "$if_b" \
         --listen 10.7.0.2:$PORT || return
     wait_for_link
+    echo "first answer after $tries of 60 tries" >/tmp/counters
     run_client ping -c 600 -i 0.02 -W 10 10.7.0.2
     tail -n 5 /tmp/client >/tmp/client.tail && mv /tmp/client.tail /tmp/client
-    /bin/ip -n b -s link show dev "$if_b" >/tmp/counters 2>&1
+    /bin/ip -n b -s link show dev "$if_b" >>/tmp/counters 2>&1
     stop "$server"
 }
 
