@@ -63,6 +63,8 @@ pub(super) enum Test {
     TcpGeneric,
     /// The kernel's ping of a host whose interface pong has
     HostPing,
+    /// The same while pongs over TCP have the interfaces of both hosts
+    HostPingBoth,
     /// sockperf over UDP, started by hairpin run
     RunUdp,
     /// sockperf over TCP, started by hairpin run
@@ -169,7 +171,7 @@ mod tests {
         let cells = select(&[], &[], &[Test::Udp]);
         assert_eq!(cells.len(), 8 + 7);
         let cells = select(&[Driver::Igb], &[], &[]);
-        assert_eq!(cells.len(), 9);
+        assert_eq!(cells.len(), 10);
         assert_eq!(cells[2].to_string(), "igb none udp-native");
         let cells = select(&[Driver::Igb, Driver::E1000], &[Device::Vlan], &[Test::Tcp]);
         assert_eq!(cells.len(), 2);

@@ -206,13 +206,26 @@ ping_pong() {
 # Checks that the host is reached while pong has its interface: more frames than a ring of receive
 # buffers has entries.
 host_ping() {
-    start_server 'answers over' /bin/hairpin pong --transport xdp --interface "$if_b" \
-        --listen 10.7.0.2:$PORT || return
-    wait_for_link
-    echo "first answer after $tries of 60 tries" >/tmp/counters
+    start_server 'answers over' /bin/hairpin pong --transport xdp --protocol "$1" \
+        --interface "$if_b" --listen 10.7.0.2:$PORT || return
+    peer=
+    if [ "$2" = both ]; then
+        /bin/ip netns exec a /bin/hairpin pong --transport xdp --protocol "$1" \
+            --interface "$if_a" --listen 10.7.0.1:$PORT >/tmp/peer 2>&1 &
+        peer=$!
+        until grep -q 'answers over' /tmp/peer || ! kill -0 $peer 2>/dev/null; do
+            sleep 0.2
+        done
+    fi
+    if wait_for_link; then
+        echo "first answer after $tries tries"
+    else
+        echo "no answer to $tries tries"
+    fi >/tmp/counters
     run_client ping -c 600 -i 0.02 -W 10 10.7.0.2
     tail -n 5 /tmp/client >/tmp/client.tail && mv /tmp/client.tail /tmp/client
     /bin/ip -n b -s link show dev "$if_b" >>/tmp/counters 2>&1
+    [ -z "$peer" ] || stop "$peer"
     stop "$server"
 }
 
@@ -232,7 +245,8 @@ run_test() {
     case $1 in
     udp | tcp) ping_pong "$1" auto ;;
     udp-* | tcp-*) ping_pong "${1%%-*}" "${1#*-}" ;;
-    host-ping) host_ping ;;
+    host-ping) host_ping udp one ;;
+    host-ping-both) host_ping tcp both ;;
     run-*) sockperf_run "${1#run-}" ;;
     *) report "error unknown test" ;;
     esac
@@ -251,7 +265,7 @@ while read -r word driver device name; do
         row="$driver $device"
         prepare "$driver" "$device"
     fi
-    rm -f /tmp/server /tmp/client /tmp/counters
+    rm -f /tmp/server /tmp/peer /tmp/client /tmp/counters
     if [ -n "$row_error" ]; then
         report "error $row_error"
     elif ! wait_for_link; then
@@ -261,7 +275,7 @@ while read -r word driver device name; do
         run_test "$name"
         dmesg -c >/tmp/kernel
     fi
-    for file in /tmp/server /tmp/client /tmp/counters /tmp/kernel; do
+    for file in /tmp/server /tmp/peer /tmp/client /tmp/counters /tmp/kernel; do
         [ -s $file ] && report_log $file
     done
     killall -9 hairpin sockperf 2>/dev/null
