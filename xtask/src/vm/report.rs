@@ -135,7 +135,7 @@ impl CellReport {
     /// Returns the line that reports a fallback to the kernel which lasts.
     fn fallback(&self) -> Option<&str> {
         if let Some(line) = self.find(|line| line.contains(": nothing of ")) {
-            let cause = self.find(|line| line.contains(": hairpin: cannot "));
+            let cause = self.find(|line| line.contains(": hairpin: not accelerated: "));
             return Some(cause.unwrap_or(line));
         }
         let (mut fallback, mut restored) = (None, 0);
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(summary("99.9").outcome().0, Outcome::Pass);
         assert_eq!(summary("0").outcome().0, Outcome::Kernel);
 
-        let cause = "server: hairpin: cannot open a socket on nic0: Device or resource busy";
+        let cause = "server: hairpin: not accelerated: cannot open a socket on nic0";
         let lines = format!("step client 0\nlog {cause}\nlog server: hairpin: nothing of sockperf");
         assert_eq!(report(&lines).outcome(), (Outcome::Kernel, cause.to_owned()));
     }
