@@ -10,7 +10,8 @@ use anyhow::{Context, Result, ensure};
 use crate::shell::{read, run as shell};
 
 const ARCHIVE: &str = "http://deb.debian.org/debian";
-const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+/// Debian's keys, which sign the lists.
+pub(super) const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// The package lists of one or more suites.
 pub(super) struct Apt {

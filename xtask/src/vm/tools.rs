@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::apt::Apt;
+use super::apt::{Apt, KEYRING};
 use super::cell::{Cell, Driver, Test};
 use crate::shell::read;
 
@@ -16,7 +16,8 @@ const QEMU_PACKAGE: &str = "qemu-system-x86";
 const QEMU_SUITES: [&str; 2] = ["bookworm", "bookworm-backports"];
 
 /// The programs, with Debian's packages.
-const TOOLS: [(&str, &str); 8] = [
+const TOOLS: [(&str, &str); 9] = [
+    ("apt-get", "apt"),
     ("dpkg-deb", "dpkg"),
     ("ip", "iproute2"),
     ("ldd", "libc-bin"),
@@ -30,10 +31,14 @@ const TOOLS: [(&str, &str); 8] = [
 /// Checks every tool. Installs QEMU if it is missing.
 pub(super) fn check(cells: &[Cell], folder: &Path, install: bool) -> Result<()> {
     let needs_sockperf = cells.iter().any(|it| matches!(it.test, Test::RunUdp | Test::RunTcp));
+    ensure!(std::env::consts::ARCH == "x86_64", "cannot run guests: only x86-64 is supported");
     let is_missing = |(program, _): &&(&str, &str)| {
         (*program != "sockperf" || needs_sockperf) && find(program).is_none()
     };
-    let missing: BTreeSet<&str> = TOOLS.iter().filter(is_missing).map(|tool| tool.1).collect();
+    let mut missing: BTreeSet<&str> = TOOLS.iter().filter(is_missing).map(|tool| tool.1).collect();
+    if !Path::new(KEYRING).exists() {
+        missing.insert("debian-archive-keyring");
+    }
     if !missing.is_empty() {
         let packages: Vec<&str> = missing.into_iter().collect();
         bail!("cannot find programs: install them with `apt-get install {}`", packages.join(" "));
