@@ -71,7 +71,9 @@ take_pair() {
     in_a /bin/ip link set lo up
     in_b /bin/ip link set lo up
     if [ "$1" = veth ]; then
-        ip link add nic0 netns a type veth peer name nic0 netns b
+        # Under other names first: a card of the driver before may have returned as nic0.
+        ip link add veth7a netns a type veth peer name veth7b netns b &&
+            in_a /bin/ip link set veth7a name nic0 && in_b /bin/ip link set veth7b name nic0
         return
     fi
     mac_a=$(sed -n "s/^nic $1 \([^ ]*\) .*/\1/p" /vm/plan)
