@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use hairpin_netstack::{DeviceSettings, Settings};
 use hairpin_wire::MacAddress;
 use hairpin_xdp::{
-    Interface, InterfaceError, InterfaceSettings, Mode, OpenedInterface, Packet, ReceiveStamps,
+    Interface, InterfaceError, InterfaceSettings, Mode, Packet, PreparedInterface, ReceiveStamps,
     RxProbe, TxWakeup, Umem,
 };
 
@@ -94,7 +94,7 @@ impl Stack {
         let name = interface;
         let interface = match &settings.keeper {
             Some(keeper) => keeper.open_interface(name, settings)?,
-            None => Interface::from_opened(open_interface(name, settings)?)?,
+            None => Interface::from_opened(prepare_interface(name, settings)?.open()?)?,
         };
         let index = interface.device().index;
         let (queues, umem) = (interface.device().queues, interface.umem().clone());
@@ -304,21 +304,21 @@ impl Stack {
     }
 }
 
-/// Opens the interface. For TCP, native mode is preferred on a veth too.
-pub(crate) fn open_interface(
+/// Prepares the interface. For TCP, native mode is preferred on a veth too.
+pub(crate) fn prepare_interface(
     name: &str,
     settings: &StackSettings,
-) -> Result<OpenedInterface, InterfaceError> {
+) -> Result<PreparedInterface, InterfaceError> {
     let interface = interface_settings(settings);
     if settings.tcp && interface.mode == Mode::Auto {
         let native = InterfaceSettings { mode: Mode::Native, ..interface.clone() };
-        match OpenedInterface::open(name, &native) {
+        match PreparedInterface::new(name, &native) {
             // Native mode is not possible, for example because of the MTU.
             Err(InterfaceError::Link { .. }) => {}
-            opened => return opened,
+            prepared => return prepared,
         }
     }
-    OpenedInterface::open(name, &interface)
+    PreparedInterface::new(name, &interface)
 }
 
 /// Returns the settings of the interface of a stack: the same for the process that opens it and for

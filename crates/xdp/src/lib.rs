@@ -96,6 +96,7 @@ mod interface;
 mod mapping;
 mod netdev;
 mod opened_interface;
+mod prepared_socket;
 mod ring;
 mod rx_probe;
 mod socket;
@@ -121,7 +122,7 @@ pub use frame::{Frame, FrameAddress, Packet};
 pub use frame_pool::FramePool;
 pub use interface::{Interface, InterfaceError, InterfaceSettings};
 pub use netdev::Features;
-pub use opened_interface::OpenedInterface;
+pub use opened_interface::{OpenedInterface, PreparedInterface};
 pub use rx_probe::RxProbe;
 pub use socket::{
     BusyPolling, Completion, CopyMode, Socket, SocketError, SocketSettings, Statistics,

@@ -1,4 +1,4 @@
-//! An interface that is open and not used yet: what requires capabilities is done.
+//! An interface before its use: prepared, by a process with the capabilities, and opened.
 
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,6 +9,7 @@ use crate::filter::{Filter, FilterSettings, Link, LinkError, Mode, Stamping};
 use crate::fork_guard::without_forks;
 use crate::frame_pool::FramePool;
 use crate::interface::{InterfaceError, InterfaceSettings};
+use crate::prepared_socket::{PreparedSocket, Rings};
 use crate::socket::{CopyMode, Socket, SocketError, SocketSettings};
 use crate::timestamp::ReceiveStamps;
 use crate::umem::{Umem, UmemSettings};
@@ -19,8 +20,7 @@ const COMMON: usize = 8;
 /// An open interface whose rings are empty: the filter is attached, and each receive queue has an
 /// AF_XDP socket.
 ///
-/// A process with the capabilities opens it and passes the descriptors to one without, which uses
-/// them ([`Interface::from_opened`](crate::Interface::from_opened)).
+/// [`Interface::from_opened`](crate::Interface::from_opened) uses it.
 pub struct OpenedInterface {
     /// Dropped first, so that nothing is redirected while the sockets close.
     pub(crate) link: Link,
@@ -40,6 +40,99 @@ impl OpenedInterface {
     /// # Errors
     /// See [`InterfaceError`].
     pub fn open(name: &str, settings: &InterfaceSettings) -> Result<Self, InterfaceError> {
+        PreparedInterface::new(name, settings)?.open()
+    }
+
+    /// Takes over an interface that another process has prepared with these settings, and that no
+    /// process has used. No capability is required. `receive` returns the mode, the source of
+    /// timestamps and the descriptors; `bind` makes that process bind the sockets, and returns what
+    /// [`PreparedInterface::bind`] returned. Forks of other threads wait meanwhile.
+    ///
+    /// # Safety
+    /// The descriptors are those of [`PreparedInterface::descriptors`], in the same order, and no
+    /// other process uses the rings, the memory or the maps.
+    ///
+    /// # Errors
+    /// See [`InterfaceError`]; those of `receive` and `bind`.
+    pub unsafe fn from_fds<E: From<InterfaceError>>(
+        name: &str,
+        settings: &InterfaceSettings,
+        receive: impl FnOnce() -> Result<(Mode, ReceiveStamps, Vec<OwnedFd>), E>,
+        bind: impl FnOnce() -> Result<bool, E>,
+    ) -> Result<Self, E> {
+        without_forks(|| {
+            let (mode, receive_stamps, fds) = receive()?;
+            // SAFETY: the caller guarantees the same conditions.
+            unsafe { Self::from_received(name, settings, mode, receive_stamps, fds, bind) }
+        })
+    }
+
+    /// # Safety
+    /// As for [`from_fds`](Self::from_fds).
+    unsafe fn from_received<E: From<InterfaceError>>(
+        name: &str,
+        settings: &InterfaceSettings,
+        mode: Mode,
+        receive_stamps: ReceiveStamps,
+        mut fds: Vec<OwnedFd>,
+        bind: impl FnOnce() -> Result<bool, E>,
+    ) -> Result<Self, E> {
+        let too_few = || InterfaceError::Sockets(std::io::ErrorKind::InvalidData.into());
+        let sockets =
+            if fds.len() > COMMON { fds.split_off(COMMON) } else { return Err(too_few().into()) };
+        let [memory, flows, locals, groups, counts, socket_map, program, link] =
+            <[OwnedFd; COMMON]>::try_from(fds).map_err(|_| too_few())?;
+        let queues = sockets.len() as u32;
+        let device = Device::from_name(name).map_err(InterfaceError::from)?;
+        let device = Device { queues, ..device };
+        let umem = Umem::open(memory.into(), &settings.umem).map_err(InterfaceError::from)?;
+        let pool = umem.all_frames();
+        let filter = [flows, locals, groups, counts, socket_map, program];
+        let filter_settings = FilterSettings { queues, ..settings.filter };
+        // SAFETY: the caller guarantees that the descriptors are those of such a filter.
+        let filter = unsafe { Filter::from_fds(filter, &filter_settings) };
+        let filter = filter.map_err(InterfaceError::Sockets)?;
+        let link = Link::from_fd(link, mode).map_err(InterfaceError::Sockets)?;
+        let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
+        let mut socket = socket_settings(settings, mode, receive_stamps).map_err(failed)?;
+        let prepared = |(queue, fd)| PreparedSocket::from_fd(fd, queue, &socket);
+        let sockets: Result<Vec<_>, _> = (0..).zip(sockets).map(prepared).collect();
+        let mut sockets = sockets.map_err(failed)?;
+        let rings = map_rings(&sockets).map_err(failed)?;
+        socket.long_frames = bind()?;
+        sockets.iter_mut().for_each(|it| it.settings.long_frames = socket.long_frames);
+        // SAFETY: the caller guarantees that the memory belongs to the sockets, and that there is
+        // no other user.
+        let sockets = unsafe { complete(sockets, rings, &umem) }.map_err(failed)?;
+        let settings = InterfaceSettings { socket, ..settings.clone() };
+        Ok(Self { link, sockets, umem, pool, filter, device, receive_stamps, settings })
+    }
+}
+
+/// An interface whose filter is attached, with a socket for each receive queue that is not bound
+/// yet. Before Linux 6.4 the rings of a bound socket cannot be mapped.
+///
+/// A process with the capabilities prepares the interface and passes the descriptors to one
+/// without, which maps the rings and uses them ([`OpenedInterface::from_fds`]); between the two it
+/// binds the sockets.
+pub struct PreparedInterface {
+    /// Dropped first, so that nothing is redirected while the sockets close.
+    link: Link,
+    sockets: Vec<PreparedSocket>,
+    umem: Umem,
+    pool: FramePool,
+    filter: Filter,
+    device: Device,
+    receive_stamps: ReceiveStamps,
+    settings: InterfaceSettings,
+}
+
+impl PreparedInterface {
+    /// Prepares an interface by name.
+    ///
+    /// # Errors
+    /// See [`InterfaceError`].
+    pub fn new(name: &str, settings: &InterfaceSettings) -> Result<Self, InterfaceError> {
         check_capabilities()?;
         let device = Device::from_name(name)?;
         check_mtu(&device, &settings.umem)?;
@@ -48,7 +141,12 @@ impl OpenedInterface {
         let (filter, link, receive_stamps) = attach_filter(&device, settings)?;
         let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
         let socket = socket_settings(settings, link.mode(), receive_stamps).map_err(failed)?;
-        let sockets = open_sockets(&device, &umem, &socket).map_err(failed)?;
+        let unbound = |queue| {
+            let umem = (queue == 0).then_some(&umem);
+            PreparedSocket::new(queue, umem, &socket)
+        };
+        let sockets: Result<Vec<_>, _> = (0..device.queues).map(unbound).collect();
+        let sockets = sockets.map_err(failed)?;
         let settings = InterfaceSettings { socket, ..settings.clone() };
         Ok(Self { link, sockets, umem, pool, filter, device, receive_stamps, settings })
     }
@@ -63,6 +161,22 @@ impl OpenedInterface {
         all.push(self.link.as_fd());
         all.extend(self.sockets.iter().map(AsFd::as_fd));
         Some(all)
+    }
+
+    /// Binds the sockets to their queues, after their rings have been mapped. Returns `true` if
+    /// frames that are longer than a frame of the UMEM will arrive in parts.
+    ///
+    /// # Errors
+    /// `Socket`.
+    pub fn bind(&mut self) -> Result<bool, InterfaceError> {
+        let name = &self.device.name;
+        let failed = |reason| InterfaceError::Socket { name: name.clone(), reason };
+        let Some((first, others)) = self.sockets.split_first_mut() else { return Ok(false) };
+        first.bind(self.device.index, None).map_err(failed)?;
+        for socket in others {
+            socket.bind(self.device.index, Some(first.as_fd())).map_err(failed)?;
+        }
+        Ok(first.settings.long_frames)
     }
 
     /// Returns the number of receive queues, each with a socket.
@@ -83,64 +197,22 @@ impl OpenedInterface {
         self.receive_stamps
     }
 
-    /// Takes over an interface that another process opened with these settings, and that no process
-    /// has used. `mode` and `receive_stamps` are those that it returned. No capability is required.
-    /// `receive` returns the descriptors; forks of other threads wait meanwhile.
-    ///
-    /// # Safety
-    /// The descriptors are those of [`descriptors`](Self::descriptors), in the same order, and no
-    /// other process uses the rings, the memory or the maps.
-    ///
-    /// # Errors
-    /// See [`InterfaceError`]; that of `receive`.
-    pub unsafe fn from_fds<E: From<InterfaceError>>(
-        name: &str,
-        settings: &InterfaceSettings,
-        receive: impl FnOnce() -> Result<(Mode, ReceiveStamps, Vec<OwnedFd>), E>,
-    ) -> Result<Self, E> {
-        without_forks(|| {
-            let (mode, receive_stamps, fds) = receive()?;
-            // SAFETY: the caller guarantees the same conditions.
-            unsafe { Self::from_received(name, settings, mode, receive_stamps, fds) }
-                .map_err(E::from)
-        })
+    /// Maps the rings, binds the sockets and begins to use them.
+    pub fn open(mut self) -> Result<OpenedInterface, InterfaceError> {
+        let name = self.device.name.clone();
+        let failed = |reason| InterfaceError::Socket { name: name.clone(), reason };
+        let rings = map_rings(&self.sockets).map_err(failed)?;
+        self.bind()?;
+        let Self { link, sockets, umem, pool, filter, device, receive_stamps, settings } = self;
+        // SAFETY: the sockets are new, so their rings are empty and have no other user.
+        let sockets = unsafe { complete(sockets, rings, &umem) }.map_err(failed)?;
+        Ok(OpenedInterface { link, sockets, umem, pool, filter, device, receive_stamps, settings })
     }
+}
 
-    /// # Safety
-    /// As for [`from_fds`](Self::from_fds).
-    unsafe fn from_received(
-        name: &str,
-        settings: &InterfaceSettings,
-        mode: Mode,
-        receive_stamps: ReceiveStamps,
-        mut fds: Vec<OwnedFd>,
-    ) -> Result<Self, InterfaceError> {
-        let too_few = || InterfaceError::Sockets(std::io::ErrorKind::InvalidData.into());
-        let sockets =
-            if fds.len() > COMMON { fds.split_off(COMMON) } else { return Err(too_few()) };
-        let [memory, flows, locals, groups, counts, socket_map, program, link] =
-            <[OwnedFd; COMMON]>::try_from(fds).map_err(|_| too_few())?;
-        let queues = sockets.len() as u32;
-        let device = Device { queues, ..Device::from_name(name)? };
-        let umem = Umem::open(memory.into(), &settings.umem)?;
-        let pool = umem.all_frames();
-        let filter = [flows, locals, groups, counts, socket_map, program];
-        let filter_settings = FilterSettings { queues, ..settings.filter };
-        // SAFETY: the caller guarantees that the descriptors are those of such a filter.
-        let filter = unsafe { Filter::from_fds(filter, &filter_settings) };
-        let filter = filter.map_err(InterfaceError::Sockets)?;
-        let link = Link::from_fd(link, mode).map_err(InterfaceError::Sockets)?;
-        let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
-        let socket = socket_settings(settings, mode, receive_stamps).map_err(failed)?;
-        let take_over = |(queue, fd)| {
-            // SAFETY: the caller guarantees that the memory belongs to the socket, and that there
-            // is no other user.
-            unsafe { Socket::from_fd(fd, queue, &umem, &socket) }
-        };
-        let sockets: Result<Vec<_>, _> = (0..).zip(sockets).map(take_over).collect();
-        let sockets = sockets.map_err(failed)?;
-        let settings = InterfaceSettings { socket, ..settings.clone() };
-        Ok(Self { link, sockets, umem, pool, filter, device, receive_stamps, settings })
+impl fmt::Debug for PreparedInterface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PreparedInterface").field(&self.device.name).finish()
     }
 }
 
@@ -228,18 +300,22 @@ fn resolve_mode(device: &Device, mode: Mode) -> Mode {
     }
 }
 
-fn open_sockets(
-    device: &Device,
+fn map_rings(sockets: &[PreparedSocket]) -> Result<Vec<Rings>, SocketError> {
+    sockets.iter().map(PreparedSocket::map).collect()
+}
+
+/// Begins to use sockets that have been mapped and bound.
+///
+/// # Safety
+/// As for [`Socket::from_prepared`], for each.
+unsafe fn complete(
+    sockets: Vec<PreparedSocket>,
+    rings: Vec<Rings>,
     umem: &Umem,
-    settings: &SocketSettings,
 ) -> Result<Vec<Socket>, SocketError> {
-    let first = Socket::open(device.index, 0, umem, settings)?;
-    let mut sockets = vec![first];
-    for queue in 1..device.queues {
-        let next = sockets[0].open_shared_umem(device.index, queue)?;
-        sockets.push(next);
-    }
-    Ok(sockets)
+    let each = sockets.into_iter().zip(rings);
+    // SAFETY: the caller guarantees it.
+    each.map(|(it, rings)| unsafe { Socket::from_prepared(it, rings, umem.clone()) }).collect()
 }
 
 #[cfg(test)]

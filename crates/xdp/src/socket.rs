@@ -1,22 +1,22 @@
 //! An AF_XDP socket on one queue of an interface.
 
-use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::frame::{Frame, FrameAddress, Packet};
 use crate::frame_pool::FramePool;
+use crate::prepared_socket::{PreparedSocket, Rings};
 use crate::ring::{Consumer, Descriptor, Producer, RingView};
 use crate::timestamp::{ReceiveStamps, Stamp, StampSource};
 use crate::tx_wakeup::TxWakeup;
 use crate::umem::{TRANSMIT_METADATA, Umem, UmemSettings};
-use crate::xsk_socket::{Ring, XskSocket};
+use crate::xsk_socket::XskSocket;
 
 /// The pause between attempts to bind while the kernel is still releasing the queue's previous
 /// socket.
-const BIND_PAUSE: Duration = Duration::from_millis(2);
+pub(crate) const BIND_PAUSE: Duration = Duration::from_millis(2);
 /// The length of an Ethernet header, the shortest frame that the kernel transmits.
 const MIN_FRAME_LENGTH: u32 = 14;
 
@@ -190,32 +190,8 @@ impl Socket {
         umem: &Umem,
         settings: &SocketSettings,
     ) -> Result<Self, SocketError> {
-        let xsk = XskSocket::new().map_err(SocketError::Open)?;
-        xsk.register(umem).map_err(|reason| match reason.raw_os_error() {
-            Some(libc::ENOBUFS) => SocketError::MemlockLimit(umem.total_bytes()),
-            _ => SocketError::Register(reason),
-        })?;
-        let flags = libc::XDP_USE_NEED_WAKEUP
-            | match settings.copy_mode {
-                CopyMode::Auto => 0,
-                CopyMode::Copy => libc::XDP_COPY,
-                CopyMode::ZeroCopy => libc::XDP_ZEROCOPY,
-            };
-        let takes_long_frames = Cell::new(false);
-        let mut socket = Self::configure(xsk, umem.clone(), settings, queue, |xsk| {
-            if settings.long_frames {
-                match xsk.bind(interface, queue, flags | libc::XDP_USE_SG, None) {
-                    Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {}
-                    bound => {
-                        takes_long_frames.set(true);
-                        return bound;
-                    }
-                }
-            }
-            xsk.bind(interface, queue, flags, None)
-        })?;
-        socket.settings.long_frames = takes_long_frames.get();
-        Ok(socket)
+        let prepared = PreparedSocket::new(queue, Some(umem), settings)?;
+        Self::bind(prepared, interface, None, umem.clone())
     }
 
     /// Returns `true` if frames that are longer than a frame of the UMEM arrive in parts.
@@ -232,12 +208,20 @@ impl Socket {
     /// # Errors
     /// See [`SocketError`].
     pub fn open_shared_umem(&self, interface: u32, queue: u32) -> Result<Self, SocketError> {
-        let xsk = XskSocket::new().map_err(SocketError::Open)?;
-        let flags = libc::XDP_SHARED_UMEM;
-        let settings = &self.settings;
-        Self::configure(xsk, self.umem.clone(), settings, queue, |xsk| {
-            xsk.bind(interface, queue, flags, Some(self.xsk.as_fd()))
-        })
+        let prepared = PreparedSocket::new(queue, None, &self.settings)?;
+        Self::bind(prepared, interface, Some(self.xsk.as_fd()), self.umem.clone())
+    }
+
+    fn bind(
+        mut prepared: PreparedSocket,
+        interface: u32,
+        first: Option<BorrowedFd<'_>>,
+        umem: Umem,
+    ) -> Result<Self, SocketError> {
+        let rings = prepared.map()?;
+        prepared.bind(interface, first)?;
+        // SAFETY: the socket is new, so its rings are empty and have no other user.
+        unsafe { Self::from_prepared(prepared, rings, umem) }
     }
 
     /// Takes over a socket that another process created and bound to `queue` with these settings.
@@ -256,63 +240,24 @@ impl Socket {
         umem: &Umem,
         settings: &SocketSettings,
     ) -> Result<Self, SocketError> {
-        let xsk = XskSocket::from_fd(descriptor).map_err(SocketError::Open)?;
+        let prepared = PreparedSocket::from_fd(descriptor, queue, settings)?;
+        let rings = prepared.map()?;
         // SAFETY: the caller guarantees the same conditions.
-        unsafe { Self::from_xsk(xsk, queue, umem.clone(), settings) }
+        unsafe { Self::from_prepared(prepared, rings, umem.clone()) }
     }
 
-    fn configure(
-        xsk: XskSocket,
-        umem: Umem,
-        settings: &SocketSettings,
-        queue: u32,
-        bind: impl Fn(&XskSocket) -> io::Result<()>,
-    ) -> Result<Self, SocketError> {
-        for ring in [Ring::Fill, Ring::Completion, Ring::Receive, Ring::Transmit] {
-            let refused = |reason| SocketError::Ring(ring.name(), reason);
-            xsk.set_ring_size(ring, settings.ring).map_err(refused)?;
-        }
-        if let Some(BusyPolling { microseconds, budget }) = settings.busy_polling {
-            xsk.set_busy_polling(microseconds, budget).map_err(SocketError::BusyPolling)?;
-        }
-        let until = Instant::now() + settings.bind_timeout;
-        while let Err(reason) = bind(&xsk) {
-            match reason.raw_os_error() {
-                Some(libc::EBUSY) if Instant::now() < until => std::thread::sleep(BIND_PAUSE),
-                Some(libc::EBUSY) => {
-                    return Err(SocketError::QueueBusy {
-                        queue,
-                        bind_timeout: settings.bind_timeout,
-                    });
-                }
-                Some(libc::EOPNOTSUPP | libc::EPROTONOSUPPORT)
-                    if settings.copy_mode == CopyMode::ZeroCopy =>
-                {
-                    return Err(SocketError::NoZeroCopy(queue));
-                }
-                _ => return Err(SocketError::Bind { queue, reason }),
-            }
-        }
-        // SAFETY: the socket is new, so its rings are empty and have no other user.
-        unsafe { Self::from_xsk(xsk, queue, umem, settings) }
-    }
-
-    /// Maps the rings of a bound socket.
+    /// Begins to use a socket that has been mapped and bound.
     ///
     /// # Safety
-    /// As for [`from_fd`](Self::from_fd).
-    unsafe fn from_xsk(
-        xsk: XskSocket,
-        queue: u32,
+    /// As for [`from_fd`](Self::from_fd); the rings are the socket's.
+    pub(crate) unsafe fn from_prepared(
+        prepared: PreparedSocket,
+        rings: Rings,
         umem: Umem,
-        settings: &SocketSettings,
     ) -> Result<Self, SocketError> {
+        let PreparedSocket { xsk, queue, settings } = prepared;
+        let Rings { fill, completion, receive, transmit } = rings;
         let size = settings.ring;
-        let refused = |ring: Ring| move |reason| SocketError::Ring(ring.name(), reason);
-        let addresses = |ring| xsk.map_ring::<u64>(ring, size).map_err(refused(ring));
-        let descriptors = |ring| xsk.map_ring::<Descriptor>(ring, size).map_err(refused(ring));
-        let (fill, completion) = (addresses(Ring::Fill)?, addresses(Ring::Completion)?);
-        let (receive, transmit) = (descriptors(Ring::Receive)?, descriptors(Ring::Transmit)?);
         let zero_copy = xsk.is_zero_copy().map_err(|reason| SocketError::Bind { queue, reason })?;
         let (tx_headroom, stamps_requested) = match umem.settings() {
             UmemSettings { transmit_stamps: true, frames, .. } => (TRANSMIT_METADATA, *frames),
@@ -337,7 +282,7 @@ impl Socket {
                 xsk,
                 queue,
                 zero_copy,
-                settings: settings.clone(),
+                settings,
                 stamps_requested: vec![false; stamps_requested as usize].into_boxed_slice(),
             }
         };

@@ -171,7 +171,8 @@ fn bytes_bypass_the_kernel_and_connection_returns_to_its_descriptor() {
             assert_eq!((counters.bytes_sent, counters.bytes_received), (6_400, 6_400));
             // Either end sends again what the other, held up, acknowledges late. Nothing is lost.
             let arrived_again = || received_again(server) - before[0];
-            assert!(eventually(|| arrived_again() == counters.retransmitted), "{counters:?}");
+            let is_explained = eventually(|| arrived_again() == counters.retransmitted);
+            assert!(is_explained, "{} arrived again, {counters:?}", arrived_again());
             let sent_again = kernel_counter(server, "RetransSegs") - before[1];
             assert!(counters.unacceptable <= sent_again, "{sent_again}, {counters:?}");
             socket.hand_back().unwrap();

@@ -127,9 +127,19 @@ impl KeeperClient {
         // Forks of other threads do not wait meanwhile.
         message::await_message(socket, TIMEOUT)?;
         let receive = || receive_interface(socket);
-        // SAFETY: the keeper has opened the interface for this process with the same settings, and
-        // uses nothing of it.
-        unsafe { OpenedInterface::from_fds(name, &settings, receive) }
+        let bind = || {
+            message::send(socket, [Request::BindInterface as u32, 0, 0, 0], name, &[], 0)?;
+            message::await_message(socket, TIMEOUT)?;
+            let received =
+                message::receive(socket)?.ok_or(io::Error::from(ErrorKind::UnexpectedEof))?;
+            match received.numbers {
+                [_, 0, takes_long_frames, _] => Ok(takes_long_frames != 0),
+                [_, error, ..] => Err(Refusal::new(error, received.text)),
+            }
+        };
+        // SAFETY: the keeper has prepared the interface for this process with the same settings,
+        // and uses nothing of it.
+        unsafe { OpenedInterface::from_fds(name, &settings, receive, bind) }
     }
 
     /// Returns the raw sockets, which the keeper has created.
@@ -227,11 +237,9 @@ fn receive_interface(socket: BorrowedFd<'_>) -> Result<Received, Refusal> {
         if error == 0 && all.len() < count as usize {
             continue;
         }
-        let refusal = StackError::Keeper(text);
-        return match (error, OpenRequest::state(state), Busy::from_number(error)) {
-            (0, Some((mode, stamps)), _) => Ok((mode, stamps, all)),
-            (_, _, Some(busy)) => Err(Refusal::Busy(busy, refusal)),
-            _ => Err(Refusal::Other(refusal)),
+        return match (error, OpenRequest::state(state)) {
+            (0, Some((mode, stamps))) => Ok((mode, stamps, all)),
+            _ => Err(Refusal::new(error, text)),
         };
     }
 }
@@ -250,6 +258,15 @@ enum Refusal {
 
 /// The mode of an open interface, the source of its timestamps, and its descriptors.
 type Received = (Mode, ReceiveStamps, Vec<OwnedFd>);
+
+impl Refusal {
+    fn new(error: u32, text: String) -> Self {
+        match Busy::from_number(error) {
+            Some(busy) => Self::Busy(busy, StackError::Keeper(text)),
+            None => Self::Other(StackError::Keeper(text)),
+        }
+    }
+}
 
 impl From<io::Error> for Refusal {
     fn from(_: io::Error) -> Self {

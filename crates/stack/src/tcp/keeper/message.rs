@@ -39,19 +39,22 @@ pub(super) enum Request {
     Bind = 9,
     /// Start repair mode and keep the local port of the socket until repair mode ends. Answered.
     StartRestoring = 10,
+    /// Bind the sockets of the interface that the text names, after their rings have been mapped.
+    /// Answered: 1 as the third number if long frames arrive in parts.
+    BindInterface = 11,
 }
 
 impl Request {
     pub(super) fn from_number(number: u32) -> Option<Self> {
         use Request::{
-            Bind, EndRepair, GrowSendBuffer, Hold, Leave, OpenInterface, Release, StartRepair,
-            StartRestoring, UseNeighbor,
+            Bind, BindInterface, EndRepair, GrowSendBuffer, Hold, Leave, OpenInterface, Release,
+            StartRepair, StartRestoring, UseNeighbor,
         };
         let connection =
             [Hold, Release, StartRepair, StartRestoring, EndRepair, GrowSendBuffer, Bind];
         connection
             .into_iter()
-            .chain([OpenInterface, UseNeighbor, Leave])
+            .chain([OpenInterface, BindInterface, UseNeighbor, Leave])
             .find(|request| *request as u32 == number)
     }
 }

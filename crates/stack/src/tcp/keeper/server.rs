@@ -7,14 +7,14 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use hairpin_mapped::StateReader;
-use hairpin_xdp::{Device, InterfaceError, LinkError, LinkOwner};
+use hairpin_xdp::{Device, InterfaceError, LinkError, LinkOwner, PreparedInterface};
 
 use super::message::{self, DESCRIPTORS_MAX, Message, Request};
 use super::open::{Busy, OTHER, OpenRequest};
 use super::orphan::{InFlight, Orphan, Rest};
 use crate::netlink::Netlink;
 use crate::run_summary::LastLine;
-use crate::stack::open_interface;
+use crate::stack::prepare_interface;
 use crate::tcp::injector::Injector;
 use crate::tcp::kernel_socket::{ESTABLISHED, KernelSocket};
 use crate::tcp::takeover::{CONNECTIONS, RING};
@@ -215,8 +215,8 @@ struct Client {
     orphans: HashMap<u32, Orphan>,
     /// The local ports of connections that are being handed back.
     ports: HashMap<u32, OwnedFd>,
-    /// The links and sockets of its interfaces, by name.
-    interfaces: HashMap<String, Vec<OwnedFd>>,
+    /// Its interfaces by name.
+    interfaces: HashMap<String, HeldInterface>,
 }
 
 /// A process that has closed its socket and has not ended. Until the kernel has closed all its
@@ -269,6 +269,15 @@ pub(super) struct Server {
     pending: Vec<Pending>,
     injector: Injector,
     privileges: Privileges,
+}
+
+/// What is held of a program's interface.
+#[derive(Debug)]
+enum HeldInterface {
+    /// Its sockets are not bound yet.
+    Prepared(Box<PreparedInterface>),
+    /// The link and the sockets.
+    Bound(#[expect(dead_code, reason = "closed when dropped")] Vec<OwnedFd>),
 }
 
 /// What programs may ask for.
@@ -438,6 +447,7 @@ impl Client {
             Request::OpenInterface => {
                 return self.open_interface(&text, OpenRequest::from_numbers(numbers), privileges);
             }
+            Request::BindInterface => return self.bind_interface(&text, privileges),
             Request::UseNeighbor => {
                 privileges.use_neighbor(slot, &text);
                 return Some(());
@@ -501,7 +511,7 @@ impl Client {
         }
     }
 
-    /// Opens an interface of the run, sends its descriptors, and holds the link and the sockets.
+    /// Prepares an interface of the run and sends its descriptors.
     fn open_interface(
         &mut self,
         name: &str,
@@ -509,37 +519,63 @@ impl Client {
         privileges: &mut Privileges,
     ) -> Option<()> {
         let number = Request::OpenInterface as u32;
-        let refuse = |error: u32, text: &str| {
-            let socket = self.socket.as_fd();
-            message::send(socket, [number, error, 0, 0], text, &[], libc::MSG_DONTWAIT).ok()
-        };
         if !privileges.interfaces.iter().any(|allowed| allowed == name) {
-            return refuse(OTHER, "the interface does not belong to this run");
+            return self.refuse(number, OTHER, "the interface does not belong to this run");
         }
         if self.interfaces.remove(name).is_some() {
             privileges.open.remove(name);
         } else if privileges.open.contains(name) {
             let owner = Device::from_name(name).ok().and_then(|it| LinkOwner::find(it.index));
             let (name, reason) = (name.to_string(), LinkError::Busy(owner));
-            return refuse(Busy::Link as u32, &InterfaceError::Link { name, reason }.to_string());
+            return self.refuse_open(number, &InterfaceError::Link { name, reason });
         }
-        let opened = match open_interface(name, &request.stack_settings()) {
-            Ok(opened) => opened,
-            Err(error) => {
-                let busy = Busy::from_error(&error).map_or(OTHER, |busy| busy as u32);
-                return refuse(busy, &error.to_string());
-            }
+        let prepared = match prepare_interface(name, &request.stack_settings()) {
+            Ok(prepared) => prepared,
+            Err(error) => return self.refuse_open(number, &error),
         };
-        let all = opened.descriptors()?;
-        let held = all[all.len() - 1 - opened.queues()..].iter();
-        let held = held.map(BorrowedFd::try_clone_to_owned).collect::<io::Result<Vec<_>>>();
-        self.interfaces.insert(name.to_string(), held.ok()?);
-        privileges.open.insert(name.to_string());
-        let state = OpenRequest::state_number(opened.mode(), opened.receive_stamps());
+        let all = prepared.descriptors()?;
+        let state = OpenRequest::state_number(prepared.mode(), prepared.receive_stamps());
         all.chunks(DESCRIPTORS_MAX).try_for_each(|part| {
             let numbers = [number, 0, state, all.len() as u32];
             message::send(self.socket.as_fd(), numbers, "", part, 0).ok()
-        })
+        })?;
+        self.interfaces.insert(name.to_string(), HeldInterface::Prepared(Box::new(prepared)));
+        privileges.open.insert(name.to_string());
+        Some(())
+    }
+
+    /// Binds the sockets of a prepared interface, whose rings the program has mapped, and holds the
+    /// link and the sockets.
+    fn bind_interface(&mut self, name: &str, privileges: &mut Privileges) -> Option<()> {
+        let number = Request::BindInterface as u32;
+        let Some(HeldInterface::Prepared(prepared)) = self.interfaces.get_mut(name) else {
+            return self.refuse(number, OTHER, "the interface is not prepared");
+        };
+        let takes_long_frames = match prepared.bind() {
+            Ok(takes_long_frames) => takes_long_frames,
+            Err(error) => {
+                self.interfaces.remove(name);
+                privileges.open.remove(name);
+                return self.refuse_open(number, &error);
+            }
+        };
+        let all = prepared.descriptors()?;
+        let held = all[all.len() - 1 - prepared.queues()..].iter();
+        let held = held.map(BorrowedFd::try_clone_to_owned).collect::<io::Result<Vec<_>>>();
+        let numbers = [number, 0, takes_long_frames.into(), 0];
+        message::send(self.socket.as_fd(), numbers, "", &[], libc::MSG_DONTWAIT).ok()?;
+        self.interfaces.insert(name.to_string(), HeldInterface::Bound(held.ok()?));
+        Some(())
+    }
+
+    fn refuse_open(&self, request: u32, error: &InterfaceError) -> Option<()> {
+        let busy = Busy::from_error(error).map_or(OTHER, |busy| busy as u32);
+        self.refuse(request, busy, &error.to_string())
+    }
+
+    fn refuse(&self, request: u32, error: u32, text: &str) -> Option<()> {
+        let socket = self.socket.as_fd();
+        message::send(socket, [request, error, 0, 0], text, &[], libc::MSG_DONTWAIT).ok()
     }
 }
 
