@@ -13,6 +13,7 @@
 //! price, which traders see, is the wire price times the instrument's DisplayFactor.
 #![forbid(unsafe_code)]
 
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use anyhow::{Context, Result, bail};
@@ -126,7 +127,12 @@ fn main() -> Result<()> {
         }
     }
     let Strategy { sent, cancels, orders, .. } = strategy;
-    println!("{sent} orders, {cancels} cancels, {} working", orders.working().count());
+    let line = writeln!(
+        io::stdout(),
+        "{sent} orders, {cancels} cancels, {} working",
+        orders.working().count()
+    );
+    line.context("cannot write")?;
     session.last_failure().map_or(Ok(()), |failure| bail!("connection failed: {failure}"))
 }
 

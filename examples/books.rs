@@ -8,7 +8,9 @@
 //! ```
 #![forbid(unsafe_code)]
 
+use std::io::{Write, stdout};
 use std::net::Ipv4Addr;
+use std::process::exit;
 
 use anyhow::{Context, Result, bail};
 use hairpin_feed_handler::config::Config;
@@ -29,7 +31,8 @@ impl Listener for Printer {
             let definition = update.instruments.definition(update.instrument);
             let levels = [update.book.best_bid(), update.book.best_ask()];
             let [bid, ask] = levels.map(|level| format_level(level, definition));
-            println!("{} {bid} | {ask}", update.transact_time);
+            let line = writeln!(stdout(), "{} {bid} | {ask}", update.transact_time);
+            line.unwrap_or_else(|_| exit(0)); // the reader has closed the pipe
         }
     }
 }

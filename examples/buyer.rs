@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 use hairpin::prelude::*;
+use std::io::{Write, stdout};
 
 struct Buyer(SecurityId, Price);
 
@@ -20,7 +21,7 @@ impl Strategy for Buyer {
         }
     }
     fn on_order(&mut self, order: &OrderEvent<'_>, ctx: &mut Context<'_>) {
-        println!("{order}");
+        let _ = writeln!(stdout(), "{order}"); // the reader may have closed the pipe
         ctx.stop(); // terminates the session; then run() returns
     }
 }

@@ -5,8 +5,9 @@
 //! AF_XDP, a vendor's library or a bus between processes, only `receive` differs.
 #![forbid(unsafe_code)]
 
-use std::io::{self, BufRead, StdinLock};
+use std::io::{self, BufRead, StdinLock, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::process::exit;
 
 use anyhow::Result;
 use hairpin_feed_handler::{
@@ -72,7 +73,9 @@ struct Printer;
 impl Listener for Printer {
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
         for (_, book, _) in event.changed() {
-            println!("{} {:?} {:?}", book.security_id(), book.best_bid(), book.best_ask());
+            let (bid, ask) = (book.best_bid(), book.best_ask());
+            let line = writeln!(io::stdout(), "{} {bid:?} {ask:?}", book.security_id());
+            line.unwrap_or_else(|_| exit(0)); // the reader has closed the pipe
         }
     }
 }
@@ -94,6 +97,5 @@ fn main() -> Result<()> {
     while !feeds.engine().is_finished() {
         feeds.process(clock.now(), &mut [Printer])?;
     }
-    println!("{:?}", feeds.channel(handler).state());
-    Ok(())
+    Ok(writeln!(io::stdout(), "{:?}", feeds.channel(handler).state())?)
 }

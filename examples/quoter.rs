@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 use hairpin::prelude::*;
+use std::io::{Write, stdout};
 
 struct Quoter;
 
@@ -28,7 +29,9 @@ impl Strategy for Quoter {
         }
     }
     fn on_fill(&mut self, fill: &Fill<'_>, ctx: &mut Context<'_>) {
-        println!("{fill}, position {}", ctx.position(fill.security_id()));
+        let position = ctx.position(fill.security_id());
+        let line = writeln!(stdout(), "{fill}, position {position}");
+        line.unwrap_or_else(|_| ctx.stop()); // the reader has closed the pipe
     }
 }
 

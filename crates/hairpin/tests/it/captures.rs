@@ -386,7 +386,8 @@ fn exchange_records_its_own_packets() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("exchange.pcapng");
     let mut command = hairpin();
-    command.args(["exchange", "--record"]).arg(&path);
+    // The exchange writes config.xml and order.toml into its current folder.
+    command.args(["exchange", "--record"]).arg(&path).current_dir(folder.path());
     let mut exchange = Process::start(&mut command);
     let until = Instant::now() + TIMEOUT;
     while path.metadata().map_or(0, |it| it.len()) < 1_000_000 {

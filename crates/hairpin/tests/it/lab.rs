@@ -27,7 +27,7 @@ print(f'{answers} answers, library {\"HAIRPIN_KEEPER\" in os.environ:d}')
 
 #[test]
 #[ignore = "needs root"]
-fn lab_compares_what_the_client_prints() {
+fn lab_compares_what_the_client_prints_and_leaves_no_process() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let [server, client] = [("server", SERVER), ("client", CLIENT)].map(|(name, text)| {
@@ -64,4 +64,13 @@ fn lab_compares_what_the_client_prints() {
         let errors = String::from_utf8(output.stderr).unwrap();
         assert!(errors.ends_with(error), "{errors}");
     }
+
+    // A daemon has a session of its own, and the client's keeps the pipe of its output open.
+    let seconds = format!("{}.5", 1_000_000 + std::process::id());
+    let daemon = format!("setsid sh -c 'sleep {seconds} & sleep {seconds}' &");
+    let output = lab(&format!("{daemon} {server}"), &format!("{daemon} {client}"));
+    assert_done(&output);
+    let running = fs::read_dir("/proc").unwrap().flatten();
+    let lines = running.filter_map(|it| fs::read_to_string(it.path().join("cmdline")).ok());
+    assert_eq!(lines.filter(|it| it.contains(&seconds)).count(), 0, "processes remain");
 }

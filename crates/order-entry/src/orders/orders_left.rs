@@ -43,7 +43,7 @@ impl fmt::Display for OrdersLeft {
             (_, 0) => write!(f, "{working} {} {stay} working", orders(working))?,
             _ => write!(
                 f,
-                "{working} {} {stay} working, and {unanswered} unanswered",
+                "{working} {} {stay} working, and {unanswered} more may work",
                 orders(working)
             )?,
         }
@@ -76,7 +76,7 @@ mod tests {
         assert!(off.starts_with("1 order stays working at the exchange: CME's"), "{off}");
         assert!(off.contains("cancel_on_quit = true"), "{off}");
         let sent = line(2, 1, Sent);
-        let expected = "2 orders stay working, and 1 unanswered at the exchange: the exchange";
+        let expected = "2 orders stay working, and 1 more may work at the exchange: the";
         assert!(sent.starts_with(expected), "{sent}");
         let not_sent = line(0, 3, NotSent);
         assert!(not_sent.starts_with("3 unanswered orders may work at the"), "{not_sent}");

@@ -10,7 +10,6 @@ mod numbers;
 mod server;
 
 use std::io::Write;
-use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
@@ -18,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use hairpin_measure::Style;
 
 use self::numbers::Comparison;
-use self::server::Server;
+use self::server::{Group, Server};
 use crate::harness::host_pair::{HostPair, Role};
 use crate::harness::output;
 use crate::harness::preload::accelerated_if_possible;
@@ -83,16 +82,13 @@ fn run_once(
             command = accelerated_if_possible(&command, hosts.interface(role))?;
         }
         command.env("SERVER", hosts.address(Role::Pong).to_string());
-        // Ctrl-C is this command's, which ends both.
-        command.stdin(Stdio::null()).process_group(0);
         Ok(command)
     };
     let server = Server::start(hosts, command(Role::Pong, &arguments.server)?, signals)?;
     let mut client = command(Role::Ping, &arguments.client)?;
     client.stdout(Stdio::piped());
     let begun = Instant::now();
-    let client = hosts.start(Role::Ping, client).context("cannot start the client")?;
-    let client = server::Group::new(client);
+    let client = Group::start(hosts, Role::Ping, client).context("cannot start the client")?;
     let (status, text) = client.output(signals)?;
     let seconds = begun.elapsed().as_secs_f64();
     drop(server);

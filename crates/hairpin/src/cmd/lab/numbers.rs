@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hairpin_measure::{Style, TextTable};
+use hairpin_measure::{Style, TextTable, median};
 
 /// A line of output: its text with `#` for each number, and the numbers.
 #[derive(Debug, PartialEq)]
@@ -71,7 +71,7 @@ impl Comparison {
                 }
             }
         }
-        let [kernel, ours] = [0, 1].map(|side: usize| median(self.seconds[side].clone()));
+        let [kernel, ours] = [0, 1].map(|side: usize| median(&mut self.seconds[side].clone()));
         add("seconds until the client ended".to_owned(), kernel, ours);
         table.render(style)
     }
@@ -106,17 +106,8 @@ fn number(value: f64) -> String {
 /// same.
 fn medians(rounds: &[Vec<f64>]) -> Vec<f64> {
     let count = rounds.iter().map(Vec::len).min().unwrap_or_default();
-    (0..count).map(|at| median(rounds.iter().map(|round| round[at]).collect())).collect()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => 0.0,
-        count if count % 2 == 1 => values[middle],
-        _ => (values[middle - 1] + values[middle]) / 2.0,
-    }
+    let of_round = |at: usize| rounds.iter().map(move |round| round[at]);
+    (0..count).map(|at| median(&mut of_round(at).collect::<Vec<_>>())).collect()
 }
 
 /// Finds the numbers of a line as a terminal shows it: a carriage return begins it again. Digits

@@ -1,13 +1,16 @@
-//! The server's process group, and the client's.
+//! The server's processes, and the client's.
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::prctl::set_child_subreaper;
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
 use crate::harness::host_pair::{HostPair, Role};
@@ -24,13 +27,27 @@ const END: Duration = Duration::from_secs(5);
 /// The state of a TCP socket that listens, in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
 
-/// A command of the shell with its children, which end with it.
-pub(super) struct Group(Child);
+/// A command of the shell with all its descendants, which end with it.
+pub(super) struct Group {
+    child: Child,
+    /// The children of this process that are not the command's.
+    others: Vec<i32>,
+}
 
 impl Group {
-    /// Takes a child that leads a process group.
-    pub(super) fn new(child: Child) -> Self {
-        Self(child)
+    /// Starts a command on a host, as the leader of a process group.
+    ///
+    /// # Errors
+    /// Those of starting a process.
+    pub(super) fn start(hosts: &HostPair, role: Role, mut command: Command) -> Result<Self> {
+        // A daemon leaves its group and outlives its parent; then it becomes a child of this
+        // process.
+        set_child_subreaper(true)?;
+        // Ctrl-C is this process's, which ends the group.
+        command.stdin(Stdio::null()).process_group(0);
+        let others = children();
+        let child = hosts.start(role, command)?;
+        Ok(Self { child, others })
     }
 
     /// Waits until the command ends, or is interrupted. Returns its status and its output.
@@ -38,27 +55,27 @@ impl Group {
     /// # Errors
     /// Those of waiting.
     pub(super) fn output(mut self, signals: &Signals) -> Result<(ExitStatus, String)> {
-        let mut out = self.0.stdout.take().context("a child without standard output")?;
+        let mut out = self.child.stdout.take().context("a child without standard output")?;
         let reader = thread::spawn(move || {
             let mut bytes = Vec::new();
             let _ = out.read_to_end(&mut bytes);
             String::from_utf8_lossy(&bytes).into_owned()
         });
         let status = loop {
-            match self.0.try_wait()? {
+            match self.child.try_wait()? {
                 Some(status) => break status,
                 None if signals.stop_requested() => break self.end()?,
                 None => thread::sleep(POLL),
             }
         };
         // What the command left running would keep the pipe open.
-        self.signal(Signal::SIGKILL);
+        self.end_remaining();
         let text = reader.join().unwrap_or_default();
         Ok((status, text))
     }
 
     fn signal(&self, signal: Signal) {
-        if let Ok(id) = i32::try_from(self.0.id()) {
+        if let Ok(id) = i32::try_from(self.child.id()) {
             let _ = killpg(Pid::from_raw(id), signal);
         }
     }
@@ -68,21 +85,47 @@ impl Group {
         self.signal(Signal::SIGTERM);
         let until = Instant::now() + END;
         while Instant::now() < until {
-            if let Some(status) = self.0.try_wait()? {
+            if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
             }
             thread::sleep(POLL);
         }
         self.signal(Signal::SIGKILL);
-        Ok(self.0.wait()?)
+        Ok(self.child.wait()?)
+    }
+
+    /// Kills what a command that has ended left running.
+    fn end_remaining(&self) {
+        self.signal(Signal::SIGKILL);
+        // The children of a killed process become children of this one.
+        loop {
+            let mut remaining = children();
+            remaining.retain(|id| !self.others.contains(id));
+            for id in remaining.iter().map(|id| Pid::from_raw(*id)) {
+                let _ = kill(id, Signal::SIGKILL);
+                let _ = waitpid(id, None);
+            }
+            if remaining.is_empty() {
+                break;
+            }
+        }
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
         let _ = self.end();
-        self.signal(Signal::SIGKILL);
+        self.end_remaining();
     }
+}
+
+/// Returns the process IDs of the children of this process.
+fn children() -> Vec<i32> {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let lists = threads.filter_map(|it| fs::read_to_string(it.path().join("children")).ok());
+    lists
+        .flat_map(|it| it.split(' ').filter_map(|id| id.parse().ok()).collect::<Vec<_>>())
+        .collect()
 }
 
 /// A server that has opened a port.
@@ -95,22 +138,22 @@ impl Server {
     /// It cannot be started, ends, or opens no port.
     pub(super) fn start(hosts: &HostPair, mut command: Command, signals: &Signals) -> Result<Self> {
         command.stdout(Stdio::null());
-        let child = hosts.start(Role::Pong, command).context("cannot start the server")?;
-        let mut group = Group::new(child);
+        let start = Group::start(hosts, Role::Pong, command);
+        let mut group = start.context("cannot start the server")?;
         let until = Instant::now() + START;
         let mut found = (String::new(), Instant::now());
         while found.0.is_empty() || found.1.elapsed() < SETTLED {
             if signals.stop_requested() {
                 break;
             }
-            if let Some(status) = group.0.try_wait()? {
+            if let Some(status) = group.child.try_wait()? {
                 bail!("the server has ended, {status}");
             }
             if Instant::now() > until {
                 bail!("the server has opened no port within {} s", START.as_secs());
             }
             thread::sleep(POLL);
-            let ports = ports(group.0.id());
+            let ports = ports(group.child.id());
             if ports != found.0 {
                 found = (ports, Instant::now());
             }
