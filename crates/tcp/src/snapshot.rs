@@ -1,6 +1,6 @@
 //! The state of a connection as another TCP can continue it.
 
-use hairpin_time::Duration;
+use hairpin_time::{Duration, Instant};
 
 /// The state of an established connection between two calls, without its bytes.
 ///
@@ -74,6 +74,16 @@ pub struct Timestamps {
     pub recent: Option<u32>,
 }
 
+impl Timestamps {
+    /// Returns the timestamps as they are at `to`, from those of the time `from`.
+    #[must_use]
+    pub fn at(self, from: Instant, to: Instant) -> Self {
+        let millis = |time: Instant| (time.as_nanos() / 1_000_000) as u32;
+        let passed = millis(to).wrapping_sub(millis(from));
+        Self { value: self.value.wrapping_add(passed), ..self }
+    }
+}
+
 /// The reason why a connection cannot be created from a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -104,3 +114,18 @@ impl core::fmt::Display for SnapshotError {
 }
 
 impl core::error::Error for SnapshotError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After a pause between the reading of the kernel's clock and its use, segments were older than
+    /// the kernel's last, and the peer discarded them (PAWS).
+    #[test]
+    fn clock_continues_from_the_time_of_its_reading() {
+        let at = |millis: u64| Instant::from_nanos(millis * 1_000_000 + 999_999);
+        let read = Timestamps { value: u32::MAX - 4, floor: u32::MAX - 2, recent: Some(7) };
+        assert_eq!(read.at(at(30), at(50)), Timestamps { value: 15, ..read });
+        assert_eq!(read.at(at(50), at(30)), Timestamps { value: u32::MAX - 24, ..read });
+    }
+}

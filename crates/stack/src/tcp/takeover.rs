@@ -124,6 +124,8 @@ struct KernelState {
     /// The sequence number of the first byte that the program has not read.
     first_unread: u32,
     segment_size: u32,
+    /// The time of the snapshot's timestamps.
+    timestamps_at: Instant,
 }
 
 /// Takes a connection over.
@@ -244,7 +246,11 @@ fn create(
     config: Config,
     (flow, kept, reuse): (usize, Option<Kept>, i32),
 ) -> Result<(Box<Connection>, Ring, Ring), TakeoverError> {
-    let snapshot = &state.snapshot;
+    // The kernel may send a late acknowledgment by its own clock. If this clock were behind it by
+    // the time that this thread did not run, the peer would discard what follows (PAWS).
+    let at_time = |timestamps: Timestamps| timestamps.at(state.timestamps_at, time);
+    let timestamps = state.snapshot.timestamps.map(at_time);
+    let snapshot = &Snapshot { timestamps, ..state.snapshot };
     let length = ring_length(snapshot.receive_window).unwrap_or(RING_MAX);
     let mut send = kept.map_or_else(|| shared.tcp.ring(RING), Ring::Kept);
     let mut receive = shared.tcp.ring(length);
@@ -356,7 +362,12 @@ fn read_state(
         receive_window_update,
     } = socket.window()?;
     let has_timestamps = info.options & OPTION_TIMESTAMPS != 0;
-    let timestamps = if has_timestamps { Some(read_clock(socket, info)?) } else { None };
+    let (timestamps, timestamps_at) = if has_timestamps {
+        let (timestamps, at) = read_clock(socket, info)?;
+        (Some(timestamps), at)
+    } else {
+        (None, now())
+    };
     let segment_size = socket.segment_size()?;
     socket.end_repair()?;
     let options = if has_timestamps { 12 } else { 0 };
@@ -383,7 +394,7 @@ fn read_state(
         round_trip: Some(Duration::from_micros(u64::from(info.round_trip_us)))
             .filter(|round_trip| *round_trip != Duration::ZERO),
     };
-    Ok(KernelState { snapshot, first_unread, segment_size })
+    Ok(KernelState { snapshot, first_unread, segment_size, timestamps_at })
 }
 
 /// Returns the next number, `next` or a later one, and the number of unread bytes before it, at one
@@ -399,19 +410,19 @@ fn stable_receive_next(socket: KernelSocket<'_>, mut next: u32) -> io::Result<(u
     }
 }
 
-/// Reads the timestamp clock. The kernel's value has its lowest bit cleared, and a pacing kernel
-/// stamps segments with a time in the future.
-fn read_clock(socket: KernelSocket<'_>, info: &Info) -> io::Result<Timestamps> {
+/// Reads the timestamp clock, and the time. The kernel's value has its lowest bit cleared, and a
+/// pacing kernel stamps segments with a time in the future.
+fn read_clock(socket: KernelSocket<'_>, info: &Info) -> io::Result<(Timestamps, Instant)> {
     let millis = |time: Instant| time.as_nanos() / 1_000_000;
-    let value = loop {
-        let before = millis(now());
+    let (value, at) = loop {
+        let before = now();
         let value = socket.timestamp()? | 1;
-        if millis(now()) == before {
-            break value;
+        if millis(now()) == millis(before) {
+            break (value, before);
         }
     };
     let floor = value.wrapping_add(pacing_lead(info));
-    Ok(Timestamps { value, floor, recent: None })
+    Ok((Timestamps { value, floor, recent: None }, at))
 }
 
 /// Returns the milliseconds by which a pacing kernel may have stamped segments ahead: the time
