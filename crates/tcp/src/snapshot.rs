@@ -119,8 +119,8 @@ impl core::error::Error for SnapshotError {}
 mod tests {
     use super::*;
 
-    /// After a pause between the reading of the kernel's clock and its use, segments were older than
-    /// the kernel's last, and the peer discarded them (PAWS).
+    /// After a pause between the reading of the kernel's clock and its use, segments were older
+    /// than the kernel's last, and the peer discarded them (PAWS).
     #[test]
     fn clock_continues_from_the_time_of_its_reading() {
         let at = |millis: u64| Instant::from_nanos(millis * 1_000_000 + 999_999);

@@ -9,6 +9,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::keeper::RepairSwitch;
 
+const TCP_QUICKACK: i32 = 12;
 const TCP_REPAIR: i32 = 19;
 const TCP_REPAIR_QUEUE: i32 = 20;
 const TCP_QUEUE_SEQ: i32 = 21;
@@ -243,6 +244,12 @@ impl<'s> KernelSocket<'s> {
             }
         }
         locks.map_or(Ok(()), |locks| self.set(libc::SOL_SOCKET, SO_BUF_LOCK, &locks))
+    }
+
+    /// Sends a delayed acknowledgment now. The socket delays later ones as before.
+    pub(super) fn send_delayed_acknowledgment(&self) -> io::Result<()> {
+        // An even number that is not zero: the mode remains.
+        self.set_tcp(TCP_QUICKACK, 2_i32)
     }
 
     /// Starts repair mode, in which no queue is selected at first. The selection matters in repair

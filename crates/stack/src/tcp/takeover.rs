@@ -246,8 +246,8 @@ fn create(
     config: Config,
     (flow, kept, reuse): (usize, Option<Kept>, i32),
 ) -> Result<(Box<Connection>, Ring, Ring), TakeoverError> {
-    // The kernel may send a late acknowledgment by its own clock. If this clock were behind it by
-    // the time that this thread did not run, the peer would discard what follows (PAWS).
+    // A clock that were behind the kernel's by the time that this thread did not run would be
+    // older than what the kernel has sent.
     let at_time = |timestamps: Timestamps| timestamps.at(state.timestamps_at, time);
     let timestamps = state.snapshot.timestamps.map(at_time);
     let snapshot = &Snapshot { timestamps, ..state.snapshot };
@@ -361,6 +361,9 @@ fn read_state(
         receive_window,
         receive_window_update,
     } = socket.window()?;
+    // Otherwise it would follow later, with a timestamp that may be newer than those of the bypass:
+    // the peer would discard the next message (PAWS).
+    socket.send_delayed_acknowledgment()?;
     let has_timestamps = info.options & OPTION_TIMESTAMPS != 0;
     let (timestamps, timestamps_at) = if has_timestamps {
         let (timestamps, at) = read_clock(socket, info)?;

@@ -152,6 +152,32 @@ fn ping_pong(socket: &mut TcpSocket, position: &mut u64, rounds: usize, length: 
     }
 }
 
+/// The kernel's socket acknowledged the last message before a takeover 40 ms later, with a newer
+/// timestamp than the next message, which the peer discarded (PAWS).
+#[test]
+#[ignore = "needs root"]
+fn kernel_sends_nothing_after_a_takeover() {
+    each_configuration(|testbed, mode| {
+        let [client, server] = testbed.hosts();
+        let stack = stack(client, mode);
+        let [near, far] = connect(testbed, 0);
+        let far = echo(far);
+        let mut socket = stack.adopt_tcp(near).unwrap();
+        let mut position = 0;
+        // The kernel acknowledges the first segments of a connection at once.
+        ping_pong(&mut socket, &mut position, 30, 64);
+        take_over(client, &mut socket);
+        let sent = kernel_counter(client, "OutSegs");
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(kernel_counter(client, "OutSegs"), sent, "{mode}");
+        let discarded = kernel_counter(server, "PAWSEstab");
+        ping_pong(&mut socket, &mut position, 10, 64);
+        assert_eq!(kernel_counter(server, "PAWSEstab"), discarded, "{mode}");
+        drop(socket);
+        assert_eq!(far.join().unwrap(), position);
+    });
+}
+
 #[test]
 #[ignore = "needs root"]
 fn bytes_bypass_the_kernel_and_connection_returns_to_its_descriptor() {
