@@ -1,8 +1,9 @@
 //! Network interface properties, as the driver and the kernel report them.
 
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use crate::netdev::Features;
 
@@ -88,6 +89,58 @@ impl Device {
             features: Features::query(index).map_err(failed("the features"))?,
         })
     }
+}
+
+/// The longest time until a link is up again. Copper negotiates for two to four seconds.
+const LINK_TIMEOUT: Duration = Duration::from_secs(10);
+/// The pause between two looks at a link.
+const LINK_PAUSE: Duration = Duration::from_millis(10);
+
+/// The state of an interface's link before its driver was changed.
+///
+/// Some drivers reset their link when a program is attached; igb is without a link for two seconds
+/// then. Frames are lost meanwhile, and the kernel has no path.
+#[derive(Debug)]
+pub struct LinkState {
+    name: String,
+    was_up: bool,
+}
+
+impl LinkState {
+    /// Reads the state of the link of the interface of this name.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_string(), was_up: is_link_up(name) }
+    }
+
+    /// Waits until the link is up if it was up before, at most 10 seconds.
+    pub fn wait_until_restored(&self) {
+        let until = Instant::now() + LINK_TIMEOUT;
+        while self.was_up && !is_link_up(&self.name) && Instant::now() < until {
+            std::thread::sleep(LINK_PAUSE);
+        }
+    }
+}
+
+/// Returns `true` if the interface has a carrier, and the kernel has noticed it.
+fn is_link_up(name: &str) -> bool {
+    let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
+    // SAFETY: the call writes the head of a list, which is released below.
+    if unsafe { libc::getifaddrs(&raw mut first) } != 0 {
+        return false;
+    }
+    let up = (libc::IFF_RUNNING | libc::IFF_LOWER_UP).cast_unsigned();
+    let (mut next, mut is_up) = (first, false);
+    // SAFETY: the elements are valid until the list is released, and their names end with zero.
+    while let Some(entry) = unsafe { next.as_ref() } {
+        // SAFETY: as above.
+        let is_named = unsafe { CStr::from_ptr(entry.ifa_name) }.to_bytes() == name.as_bytes();
+        is_up |= is_named && entry.ifa_flags & up == up;
+        next = entry.ifa_next;
+    }
+    // SAFETY: the list is not used any more.
+    unsafe { libc::freeifaddrs(first) };
+    is_up
 }
 
 /// An ioctl(2) request about one interface.
@@ -212,6 +265,14 @@ mod tests {
         let lo = Device::from_name("lo").unwrap();
         assert_eq!((lo.queues, lo.queues_max, lo.driver), (1, 1, None));
         assert!(lo.mtu >= 1_500 && !lo.strips_vlan);
+    }
+
+    #[test]
+    fn link_of_loopback_is_up_and_that_of_a_missing_interface_down() {
+        assert!(is_link_up("lo") && !is_link_up("nope0") && !is_link_up("l"));
+        // Neither waits.
+        LinkState::new("lo").wait_until_restored();
+        LinkState::new("nope0").wait_until_restored();
     }
 
     #[test]

@@ -192,6 +192,9 @@ impl Interface {
             let entered = interface.filter.set_socket(slot, socket.queue(), fd);
             entered.map_err(InterfaceError::Sockets)?;
         }
+        // With zero-copy these frames are the only ones of the driver, also for what it passes to
+        // the kernel. It has found none when the sockets were bound.
+        interface.sockets.iter().for_each(Socket::start);
         Ok(interface)
     }
 

@@ -109,7 +109,7 @@ pub use btf::BtfError;
 pub use capabilities::{
     Capability, CapabilityError, MissingCapabilities, check_capabilities, drop_capabilities,
 };
-pub use device::{Device, DeviceError, ETHERNET_HEADER};
+pub use device::{Device, DeviceError, ETHERNET_HEADER, LinkState};
 pub use filter::{
     Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, LinkOwner, Mode,
     Protocol, Slot, Stamping, Verdict,

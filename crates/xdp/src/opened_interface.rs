@@ -4,7 +4,7 @@ use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::capabilities::check_capabilities;
-use crate::device::{Device, ETHERNET_HEADER};
+use crate::device::{Device, ETHERNET_HEADER, LinkState};
 use crate::filter::{Filter, FilterSettings, Link, LinkError, Mode, Stamping};
 use crate::fork_guard::without_forks;
 use crate::frame_pool::FramePool;
@@ -125,6 +125,7 @@ pub struct PreparedInterface {
     device: Device,
     receive_stamps: ReceiveStamps,
     settings: InterfaceSettings,
+    link_state: LinkState,
 }
 
 impl PreparedInterface {
@@ -138,6 +139,7 @@ impl PreparedInterface {
         check_mtu(&device, &settings.umem)?;
         check_frames(&device, &settings.umem)?;
         let (umem, pool) = Umem::create(&settings.umem)?;
+        let link_state = LinkState::new(name);
         let (filter, link, receive_stamps) = attach_filter(&device, settings)?;
         let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
         let socket = socket_settings(settings, link.mode(), receive_stamps).map_err(failed)?;
@@ -148,7 +150,7 @@ impl PreparedInterface {
         let sockets: Result<Vec<_>, _> = (0..device.queues).map(unbound).collect();
         let sockets = sockets.map_err(failed)?;
         let settings = InterfaceSettings { socket, ..settings.clone() };
-        Ok(Self { link, sockets, umem, pool, filter, device, receive_stamps, settings })
+        Ok(Self { link, sockets, umem, pool, filter, device, receive_stamps, settings, link_state })
     }
 
     /// Returns the descriptors that another process needs; `None` unless the memory is
@@ -197,13 +199,14 @@ impl PreparedInterface {
         self.receive_stamps
     }
 
-    /// Maps the rings, binds the sockets and begins to use them.
+    /// Maps the rings, binds the sockets and begins to use them, once the link is up again.
     pub fn open(mut self) -> Result<OpenedInterface, InterfaceError> {
         let name = self.device.name.clone();
         let failed = |reason| InterfaceError::Socket { name: name.clone(), reason };
         let rings = map_rings(&self.sockets).map_err(failed)?;
         self.bind()?;
-        let Self { link, sockets, umem, pool, filter, device, receive_stamps, settings } = self;
+        self.link_state.wait_until_restored();
+        let Self { link, sockets, umem, pool, filter, device, receive_stamps, settings, .. } = self;
         // SAFETY: the sockets are new, so their rings are empty and have no other user.
         let sockets = unsafe { complete(sockets, rings, &umem) }.map_err(failed)?;
         Ok(OpenedInterface { link, sockets, umem, pool, filter, device, receive_stamps, settings })

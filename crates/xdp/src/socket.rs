@@ -558,6 +558,12 @@ impl Socket {
         }
     }
 
+    /// Makes the kernel take the first frames to receive into.
+    pub(crate) fn start(&self) {
+        // While the interface is down there is nothing to start.
+        let _ = self.xsk.wake();
+    }
+
     /// Wakes the kernel if it sleeps although it has frames to receive into, and polls the driver
     /// if the socket busy-polls. Call it when nothing was received.
     ///

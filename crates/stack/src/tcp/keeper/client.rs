@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use hairpin_mapped::{StateFile, StateSlot};
 use hairpin_tcp::Numbers;
-use hairpin_xdp::{ForkGuardedFd, Interface, InterfaceError, Mode, OpenedInterface, ReceiveStamps};
+use hairpin_xdp::{
+    ForkGuardedFd, Interface, InterfaceError, LinkState, Mode, OpenedInterface, ReceiveStamps,
+};
 use socket2::SockRef;
 
 use super::message::{self, Message, Request};
@@ -108,13 +110,17 @@ impl KeeperClient {
         settings: &StackSettings,
     ) -> Result<Interface, StackError> {
         let begin = Instant::now();
+        let link_state = LinkState::new(name);
         loop {
             match self.try_open(name, settings) {
                 Err(Refusal::Busy(busy, _)) if begin.elapsed() < busy.patience() => {
                     std::thread::sleep(PAUSE);
                 }
                 Err(Refusal::Busy(_, error) | Refusal::Other(error)) => return Err(error),
-                Ok(opened) => return Ok(Interface::from_opened(opened)?),
+                Ok(opened) => {
+                    link_state.wait_until_restored();
+                    return Ok(Interface::from_opened(opened)?);
+                }
             }
         }
     }
