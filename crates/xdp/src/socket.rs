@@ -21,13 +21,17 @@ pub(crate) const BIND_PAUSE: Duration = Duration::from_millis(2);
 const MIN_FRAME_LENGTH: u32 = 14;
 
 /// Copy or zero-copy transfer between device and UMEM.
+///
+/// With zero-copy the frames of the socket are the only ones of the queue. When a process that is
+/// stopped, or too slow, has filled its receive ring, drivers such as igb wait for it, and the host
+/// receives nothing else on this queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum CopyMode {
     /// Zero-copy if the driver supports it, otherwise copy. [`Socket::is_zero_copy`] reports which.
-    #[default]
     Auto,
     /// Copy.
+    #[default]
     Copy,
     /// Zero-copy, or an error.
     ZeroCopy,
@@ -70,7 +74,7 @@ impl Default for SocketSettings {
     fn default() -> Self {
         Self {
             ring: 1_024,
-            copy_mode: CopyMode::Auto,
+            copy_mode: CopyMode::default(),
             busy_polling: None,
             bind_timeout: Duration::from_secs(3),
             receive_stamps: ReceiveStamps::Off,

@@ -65,6 +65,8 @@ pub(super) enum Test {
     HostPing,
     /// The same while pongs over TCP have the interfaces of both hosts
     HostPingBoth,
+    /// The same while a stopped pong receives nothing of a flood
+    HostPingStopped,
     /// sockperf over UDP, started by hairpin run
     RunUdp,
     /// sockperf over TCP, started by hairpin run
@@ -123,6 +125,13 @@ impl Device {
     }
 }
 
+impl Test {
+    /// Returns `true` if the test runs sockperf in the guest.
+    pub(super) fn uses_sockperf(self) -> bool {
+        matches!(self, Self::HostPingStopped | Self::RunUdp | Self::RunTcp)
+    }
+}
+
 /// A test to run in a guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
@@ -171,7 +180,7 @@ mod tests {
         let cells = select(&[], &[], &[Test::Udp]);
         assert_eq!(cells.len(), 8 + 7);
         let cells = select(&[Driver::Igb], &[], &[]);
-        assert_eq!(cells.len(), 10);
+        assert_eq!(cells.len(), 11);
         assert_eq!(cells[2].to_string(), "igb none udp-native");
         let cells = select(&[Driver::Igb, Driver::E1000], &[Device::Vlan], &[Test::Tcp]);
         assert_eq!(cells.len(), 2);

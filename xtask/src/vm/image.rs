@@ -13,7 +13,7 @@ use clap::ValueEnum;
 
 use super::apt::Apt;
 use super::archive::Archive;
-use super::cell::{Cell, Device, Driver, Test};
+use super::cell::{Cell, Device, Driver};
 use super::guest::mac;
 use super::modules;
 use super::tools;
@@ -40,7 +40,7 @@ impl Programs {
             ("bin/ip", tools::path("ip")?),
             ("bin/tc", tools::path("tc")?),
         ];
-        if cells.iter().any(|it| matches!(it.test, Test::RunUdp | Test::RunTcp)) {
+        if cells.iter().any(|it| it.test.uses_sockperf()) {
             programs.push(("bin/sockperf", tools::path("sockperf")?));
         }
         let mut libraries = BTreeSet::new();
@@ -120,6 +120,7 @@ fn busybox(folder: &Path) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vm::cell::Test;
 
     #[test]
     fn reads_the_output_of_ldd() {

@@ -219,6 +219,12 @@ host_ping() {
             sleep 0.2
         done
     fi
+    if [ "$2" = stopped ]; then
+        # More datagrams than all rings hold.
+        kill -STOP "$server"
+        timeout -k 10 $STEP_LIMIT /bin/ip netns exec a /bin/sockperf throughput -i 10.7.0.2 \
+            -p $PORT -t 5 >/tmp/peer 2>&1
+    fi
     if wait_for_link; then
         echo "first answer after $tries tries"
     else
@@ -228,6 +234,7 @@ host_ping() {
     tail -n 5 /tmp/client >/tmp/client.tail && mv /tmp/client.tail /tmp/client
     /bin/ip -n b -s link show dev "$if_b" >>/tmp/counters 2>&1
     [ -z "$peer" ] || stop "$peer"
+    kill -CONT "$server"
     stop "$server"
 }
 
@@ -249,6 +256,7 @@ run_test() {
     udp-* | tcp-*) ping_pong "${1%%-*}" "${1#*-}" ;;
     host-ping) host_ping udp one ;;
     host-ping-both) host_ping tcp both ;;
+    host-ping-stopped) host_ping udp stopped ;;
     run-*) sockperf_run "${1#run-}" ;;
     *) report "error unknown test" ;;
     esac

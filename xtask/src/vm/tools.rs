@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::apt::{Apt, KEYRING};
-use super::cell::{Cell, Driver, Test};
+use super::cell::{Cell, Driver};
 use crate::shell::read;
 
 const QEMU: &str = "qemu-system-x86_64";
@@ -30,7 +30,7 @@ const TOOLS: [(&str, &str); 9] = [
 
 /// Checks every tool. Installs QEMU if it is missing.
 pub(super) fn check(cells: &[Cell], folder: &Path, install: bool) -> Result<()> {
-    let needs_sockperf = cells.iter().any(|it| matches!(it.test, Test::RunUdp | Test::RunTcp));
+    let needs_sockperf = cells.iter().any(|it| it.test.uses_sockperf());
     ensure!(std::env::consts::ARCH == "x86_64", "cannot run guests: only x86-64 is supported");
     let is_missing = |(program, _): &&(&str, &str)| {
         (*program != "sockperf" || needs_sockperf) && find(program).is_none()
