@@ -9,7 +9,6 @@
 #![forbid(unsafe_code)]
 
 use hairpin::prelude::*;
-use std::io::{Write, stdout};
 
 struct Buyer(SecurityId, Price);
 
@@ -21,7 +20,7 @@ impl Strategy for Buyer {
         }
     }
     fn on_order(&mut self, order: &OrderEvent<'_>, ctx: &mut Context<'_>) {
-        let _ = writeln!(stdout(), "{order}"); // the reader may have closed the pipe
+        println!("{order}");
         ctx.stop(); // terminates the session; then run() returns
     }
 }

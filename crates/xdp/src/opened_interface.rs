@@ -1,7 +1,7 @@
 //! An interface before its use: prepared, by a process with the capabilities, and opened.
 
-use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::{fmt, io};
 
 use crate::capabilities::check_capabilities;
 use crate::device::{Device, ETHERNET_HEADER, LinkState};
@@ -14,6 +14,8 @@ use crate::socket::{CopyMode, Socket, SocketError, SocketSettings};
 use crate::timestamp::ReceiveStamps;
 use crate::umem::{Umem, UmemSettings};
 
+/// The driver of a bond, as ethtool names it.
+const BOND: &str = "bonding";
 /// The number of descriptors apart from the sockets: memory, link and those of the filter.
 const COMMON: usize = 8;
 
@@ -77,7 +79,7 @@ impl OpenedInterface {
         mut fds: Vec<OwnedFd>,
         bind: impl FnOnce() -> Result<bool, E>,
     ) -> Result<Self, E> {
-        let too_few = || InterfaceError::Sockets(std::io::ErrorKind::InvalidData.into());
+        let too_few = || InterfaceError::Sockets(io::ErrorKind::InvalidData.into());
         let sockets =
             if fds.len() > COMMON { fds.split_off(COMMON) } else { return Err(too_few().into()) };
         let [memory, flows, locals, groups, counts, socket_map, program, link] =
@@ -276,7 +278,9 @@ fn attach_filter(
     };
     let plain = FilterSettings { queues, receive_stamps: stamps, ..settings.filter };
     let refused = |reason| InterfaceError::Link { name: device.name.clone(), reason };
-    let is_offered = device.features.is_some_and(|features| features.receive_stamps);
+    check_mode(device, settings.mode).map_err(refused)?;
+    let is_offered = device.features.is_some_and(|features| features.receive_stamps)
+        && check_mode(device, Mode::Native).is_ok();
     if wanted == ReceiveStamps::Driver && settings.mode != Mode::Generic && is_offered {
         let stamped = FilterSettings { receive_stamps: Stamping::Driver(device.index), ..plain };
         // Any other failure leads to an attempt without driver timestamps below; `lacks_timestamps`
@@ -294,11 +298,21 @@ fn attach_filter(
     Ok((filter, link, receive_stamps))
 }
 
+/// Refuses native mode on a bond: its members run the filter, and their frames do not reach a
+/// socket of the bond, so that they would be lost.
+fn check_mode(device: &Device, mode: Mode) -> Result<(), LinkError> {
+    if mode != Mode::Native || device.driver.as_deref() != Some(BOND) {
+        return Ok(());
+    }
+    let reason = "the members of a bond do not deliver to its sockets; use generic mode";
+    Err(LinkError::Refused { mode, reason: io::Error::new(io::ErrorKind::Unsupported, reason) })
+}
+
 /// Resolves [`Mode::Auto`]: generic on a veth, whose native mode copies each frame once more;
 /// otherwise native if the driver supports it.
 fn resolve_mode(device: &Device, mode: Mode) -> Mode {
     match (mode, device.driver.as_deref()) {
-        (Mode::Auto, Some("veth")) => Mode::Generic,
+        (Mode::Auto, Some("veth" | BOND)) => Mode::Generic,
         (mode, _) => mode,
     }
 }
@@ -327,6 +341,16 @@ mod tests {
 
     fn device(mtu: u32) -> Device {
         Device { mtu, ..Device::from_name("lo").unwrap() }
+    }
+
+    #[test]
+    fn bond_has_generic_mode_only() {
+        let bond = Device { driver: Some(BOND.to_string()), ..device(1_500) };
+        assert_eq!(resolve_mode(&bond, Mode::Auto), Mode::Generic);
+        let error = check_mode(&bond, Mode::Native).unwrap_err().to_string();
+        assert!(error.starts_with("native mode: the members of a bond"), "{error}");
+        assert!(check_mode(&bond, Mode::Generic).is_ok());
+        assert!(check_mode(&device(1_500), Mode::Native).is_ok());
     }
 
     #[test]
