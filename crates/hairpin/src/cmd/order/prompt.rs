@@ -1,7 +1,7 @@
 //! A terminal for commands: lines are edited, and the output of the session is printed above them.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
 use anyhow::{Context, Result};
@@ -17,8 +17,6 @@ use super::history::COMMANDS_MAX;
 const PROMPT: &str = "> ";
 /// A line without output: an empty one would print an empty line.
 const NOTHING: &str = "\x1b[A\n";
-/// Lines read ahead.
-const AHEAD: usize = 16;
 
 /// A line editor in its own thread, which ends with the terminal or the process.
 pub(super) struct Prompt {
@@ -41,7 +39,8 @@ impl Prompt {
             return Ok(None);
         }
         let Ok(settings) = tcgetattr(&input) else { return Ok(None) };
-        let (sender, lines) = sync_channel(AHEAD);
+        // Without a limit: the editor must not wait for the session while that waits for it.
+        let (sender, lines) = channel();
         let (tell, told) = sync_channel(1);
         let edit = move || edit(&commands, &tell, &sender);
         let thread = thread::Builder::new().name("hairpin-input".to_owned());
@@ -57,7 +56,7 @@ impl Prompt {
 }
 
 /// Reads lines until the end of the input.
-fn edit(commands: &[String], tell: &SyncSender<Printer>, sender: &SyncSender<io::Result<String>>) {
+fn edit(commands: &[String], tell: &SyncSender<Printer>, sender: &Sender<io::Result<String>>) {
     let Ok((mut editor, printer)) = editor(commands) else { return };
     if tell.send(printer).is_err() {
         return;
@@ -69,6 +68,7 @@ fn edit(commands: &[String], tell: &SyncSender<Printer>, sender: &SyncSender<io:
             // While lines are edited, the terminal sends no signal.
             Err(ReadlineError::Interrupted) => {
                 let _ = signal_hook::low_level::raise(SIGINT);
+                print_until_the_end(editor);
                 // The session logs off first; the end of this channel would end it too.
                 loop {
                     thread::park();
@@ -86,6 +86,20 @@ fn edit(commands: &[String], tell: &SyncSender<Printer>, sender: &SyncSender<io:
             if sender.send(Ok(line.to_owned())).is_err() {
                 return;
             }
+        }
+    }
+}
+
+/// Prints what the session prints while it logs off. A line may already wait for the editor, which
+/// has room for one: without a reader, the session would wait with the next one without end.
+fn print_until_the_end(mut editor: Editor<(), MemHistory>) {
+    loop {
+        match editor.readline("") {
+            Ok(_) => {}
+            Err(ReadlineError::Interrupted) => {
+                let _ = signal_hook::low_level::raise(SIGINT);
+            }
+            Err(_) => return,
         }
     }
 }
@@ -116,7 +130,13 @@ impl Write for PrinterAbove {
     fn flush(&mut self) -> io::Result<()> {
         let line = String::from_utf8_lossy(&self.line).into_owned();
         self.line.clear();
-        self.printer.print(line).map_err(io::Error::other)
+        if self.printer.print(line.clone()).is_ok() {
+            return Ok(());
+        }
+        // The editor has ended meanwhile.
+        let mut out = io::stdout().lock();
+        out.write_all(line.as_bytes())?;
+        out.flush()
     }
 }
 
