@@ -128,6 +128,8 @@ pub struct PreparedInterface {
     receive_stamps: ReceiveStamps,
     settings: InterfaceSettings,
     link_state: LinkState,
+    /// After the sockets have been bound: long frames arrive in parts.
+    bound: Option<bool>,
 }
 
 impl PreparedInterface {
@@ -152,7 +154,19 @@ impl PreparedInterface {
         let sockets: Result<Vec<_>, _> = (0..device.queues).map(unbound).collect();
         let sockets = sockets.map_err(failed)?;
         let settings = InterfaceSettings { socket, ..settings.clone() };
-        Ok(Self { link, sockets, umem, pool, filter, device, receive_stamps, settings, link_state })
+        let bound = None;
+        Ok(Self {
+            link,
+            sockets,
+            umem,
+            pool,
+            filter,
+            device,
+            receive_stamps,
+            settings,
+            link_state,
+            bound,
+        })
     }
 
     /// Returns the descriptors that another process needs; `None` unless the memory is
@@ -167,12 +181,25 @@ impl PreparedInterface {
         Some(all)
     }
 
-    /// Binds the sockets to their queues, after their rings have been mapped. Returns `true` if
+    /// Returns `true` if this kernel maps the rings of bound sockets: Linux 6.4 or newer. The
+    /// sockets are then bound before another process receives them: it could bind one that is not
+    /// to another interface.
+    #[must_use]
+    pub fn can_bind_first() -> bool {
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        is_6_4_or_newer(&release)
+    }
+
+    /// Binds the sockets to their queues, after their rings have been mapped, unless
+    /// [`can_bind_first`](Self::can_bind_first). Does nothing if they are bound. Returns `true` if
     /// frames that are longer than a frame of the UMEM will arrive in parts.
     ///
     /// # Errors
     /// `Socket`.
     pub fn bind(&mut self) -> Result<bool, InterfaceError> {
+        if let Some(takes_long_frames) = self.bound {
+            return Ok(takes_long_frames);
+        }
         let name = &self.device.name;
         let failed = |reason| InterfaceError::Socket { name: name.clone(), reason };
         let Some((first, others)) = self.sockets.split_first_mut() else { return Ok(false) };
@@ -180,6 +207,7 @@ impl PreparedInterface {
         for socket in others {
             socket.bind(self.device.index, Some(first.as_fd())).map_err(failed)?;
         }
+        self.bound = Some(first.settings.long_frames);
         Ok(first.settings.long_frames)
     }
 
@@ -317,6 +345,12 @@ fn resolve_mode(device: &Device, mode: Mode) -> Mode {
     }
 }
 
+/// Compares a kernel release such as `6.1.0-50-amd64`.
+fn is_6_4_or_newer(release: &str) -> bool {
+    let mut numbers = release.split(['.', '-']).map(|it| it.trim().parse::<u32>().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 4)
+}
+
 fn map_rings(sockets: &[PreparedSocket]) -> Result<Vec<Rings>, SocketError> {
     sockets.iter().map(PreparedSocket::map).collect()
 }
@@ -341,6 +375,16 @@ mod tests {
 
     fn device(mtu: u32) -> Device {
         Device { mtu, ..Device::from_name("lo").unwrap() }
+    }
+
+    #[test]
+    fn releases_are_compared_by_number() {
+        for release in ["6.4.0", "6.12.117+deb13-amd64", "7.2.13", "10.0-rc1", "6.18.44-fc\n"] {
+            assert!(is_6_4_or_newer(release), "{release}");
+        }
+        for release in ["6.1.0-50-amd64", "5.15.0", "6.3.9", "4.18", "", "x"] {
+            assert!(!is_6_4_or_newer(release), "{release}");
+        }
     }
 
     #[test]

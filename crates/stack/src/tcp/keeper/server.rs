@@ -529,7 +529,13 @@ impl Client {
             let (name, reason) = (name.to_string(), LinkError::Busy(owner));
             return self.refuse_open(number, &InterfaceError::Link { name, reason });
         }
-        let prepared = match prepare_interface(name, &request.stack_settings()) {
+        let prepared = prepare_interface(name, &request.stack_settings()).and_then(|mut it| {
+            if PreparedInterface::can_bind_first() {
+                it.bind()?;
+            }
+            Ok(it)
+        });
+        let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(error) => return self.refuse_open(number, &error),
         };
