@@ -73,8 +73,8 @@ pub(crate) struct Report {
     build_time: Duration,
     /// Each test program with its time, in the order of their end.
     programs: Vec<(String, Duration)>,
-    /// The programs with a failed test.
-    failed: Vec<String>,
+    /// The programs with a failed test, each with what it printed about its failures.
+    failed: Vec<(String, String)>,
     data: Option<PathBuf>,
     /// The folder of the built examples.
     examples: Option<PathBuf>,
@@ -142,7 +142,7 @@ impl Report {
         self.counts += run.counts;
         self.programs.push((name.to_owned(), run.elapsed));
         if run.counts.failed > 0 {
-            self.failed.push(name.to_owned());
+            self.failed.push((name.to_owned(), failures(&run.output)));
         }
         Ok(())
     }
@@ -159,7 +159,7 @@ impl Report {
         text
     }
 
-    /// Prints which tests did not run, which failed, and as the last line the sum.
+    /// Prints which tests did not run, which failed and how, and as the last line the sum.
     ///
     /// # Errors
     /// [`TestsFailed`] if a test failed, or if no test ran.
@@ -172,13 +172,24 @@ impl Report {
         if !self.is_root && ignored > 0 {
             println!("tests that need root: {ignored} skipped, run again as root");
         }
-        if !self.failed.is_empty() {
-            println!("failed: {}", self.failed.join(", "));
+        for (name, failures) in &self.failed {
+            println!("failed: {name}\n{failures}");
         }
         println!("{passed} passed, {failed} failed, {ignored} skipped");
         ensure!(failed == 0 && passed > 0, TestsFailed);
         Ok(())
     }
+}
+
+/// Returns what libtest prints about failed tests: their output, then their names. Of a program
+/// without such a part, returns the last lines.
+fn failures(output: &[u8]) -> String {
+    const LAST_LINES: usize = 40;
+    let text = String::from_utf8_lossy(output);
+    let lines: Vec<_> = text.lines().collect();
+    let failures = lines.iter().position(|line| *line == "failures:");
+    let first = failures.unwrap_or(lines.len().saturating_sub(LAST_LINES));
+    lines[first..].join("\n")
 }
 
 /// Tests failed, or no test ran. The sum already reports it and stays the last line.
@@ -222,4 +233,31 @@ fn set_data(command: &mut Command, data: Option<&Path>) {
 fn is_root() -> Result<bool> {
     let entry = std::fs::metadata("/proc/self").context("cannot find the user: no /proc")?;
     Ok(entry.uid() == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_the_failures_of_a_program_after_all_programs() {
+        let failed = "\
+test a ... ok
+test b ... FAILED
+
+failures:
+
+---- b stdout ----
+left 1, right 2
+
+failures:
+    b
+
+test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out";
+        let reported = failures(failed.as_bytes());
+        assert!(reported.starts_with("failures:\n\n---- b stdout"), "{reported}");
+        assert!(reported.contains("left 1") && !reported.contains("test a"), "{reported}");
+        let crashed = failures(b"error: no such file\nfailed without a failed test");
+        assert_eq!(crashed, "error: no such file\nfailed without a failed test");
+    }
 }
