@@ -13,6 +13,7 @@
 //! | `injector.rs` | frames presented to the kernel |
 //! | `flow_table.rs` | the flows of the data plane |
 //! | `counters.rs` | counters of takeovers, handbacks and their reasons |
+//! | `next_hops.rs` | the next hops of connections, cached |
 //! | `ring.rs` | the memory of a connection's bytes |
 //! | `table.rs` | all connections of a stack; progress without their owners |
 //! | `keeper.rs`, `keeper/` | the process that ends the connections of a killed program |
@@ -24,6 +25,7 @@ mod handback;
 mod injector;
 mod keeper;
 mod kernel_socket;
+mod next_hops;
 mod ring;
 mod socket;
 mod table;

@@ -1,7 +1,6 @@
 //! All TCP connections of a stack, and their progress without their owners.
 
-use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration as StdDuration;
@@ -15,6 +14,7 @@ use super::counters::{Count, Counts, TcpCounters};
 use super::flow_table::FlowKey;
 use super::injector::Injector;
 use super::keeper::KeeperClient;
+use super::next_hops::NextHops;
 use super::now;
 use super::ring::Ring;
 use super::socket::SocketState;
@@ -31,8 +31,6 @@ const INTERVAL: StdDuration = StdDuration::from_millis(5);
 const RETIRED: Duration = Duration::from_millis(50);
 /// The time for which the thread stays at its interval.
 const AWAKE: Duration = Duration::from_secs(1);
-/// The most cached next hops.
-const HOPS_MAX: usize = 4_096;
 /// The most rings kept for the next takeovers.
 const SPARE_RINGS: usize = 64;
 
@@ -60,8 +58,7 @@ pub(crate) struct TcpTable {
 struct Inner {
     sockets: Vec<Arc<SocketState>>,
     rings: Vec<Ring>,
-    /// The next hops by addresses, with the generation in which they were found.
-    hops: HashMap<[IpAddr; 2], (u64, NextHop)>,
+    hops: NextHops<NextHop>,
 }
 
 /// A flow that was handed back, whose last frames may still be on their way.
@@ -196,22 +193,13 @@ impl TcpTable {
     ) -> Result<NextHop, TakeoverError> {
         let addresses = [local, remote].map(|end| end.ip().to_canonical());
         let generation = shared.generation();
-        if let Some((found, hop)) = self.inner().hops.get(&addresses)
-            && *found == generation
-        {
+        if let Some(hop) = self.inner().hops.get(&addresses, generation) {
             return Ok(hop.clone());
         }
         let [source, to] = addresses;
         let hop = shared.control_plane().next_hop(shared, source, to)?;
         let hop = hop.map_err(TakeoverError::Path)?;
-        let hops = &mut self.inner().hops;
-        if hops.len() >= HOPS_MAX {
-            hops.retain(|_, (found, _)| *found == generation);
-        }
-        if hops.len() >= HOPS_MAX {
-            hops.clear();
-        }
-        hops.insert(addresses, (generation, hop.clone()));
+        self.inner().hops.insert(addresses, generation, hop.clone());
         Ok(hop)
     }
 
@@ -224,8 +212,8 @@ impl TcpTable {
     ) -> bool {
         let [source, to] = [local, remote].map(|end| end.ip().to_canonical());
         let generation = shared.generation();
-        let known = self.inner().hops.get(&[source, to]).map(|(found, _)| *found);
-        known == Some(generation) || shared.control_plane().has_route(source, to, shared.interface)
+        let is_known = self.inner().hops.get(&[source, to], generation).is_some();
+        is_known || shared.control_plane().has_route(source, to, shared.interface)
     }
 
     /// Removes a flow from the filter. Its queue stays for frames that are on their way.
