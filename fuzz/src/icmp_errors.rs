@@ -18,7 +18,7 @@ use hairpin_rds::{Config, Delivery, Socket};
 use hairpin_time::{Duration, Instant};
 
 use crate::Seed;
-use crate::error_queue::ExtendedError;
+use crate::error_queue::extended_error::ExtendedError;
 use crate::script::Script;
 
 /// The most errors of one input.

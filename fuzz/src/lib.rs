@@ -16,9 +16,6 @@ mod copy;
 #[path = "../../crates/stack/src/drops.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the stack's own")]
 mod drops;
-#[path = "../../crates/endpoint/src/kernel/extended_error.rs"]
-#[allow(dead_code, reason = "the endpoint's own")]
-mod error_queue;
 #[path = "../../crates/xdp/tests/it/filter/frames.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "tests use more of it")]
 mod filter_frames;
@@ -43,6 +40,14 @@ mod plain_value;
 #[path = "../../crates/exchange/tests/it/matching/reference.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "a test of the engine has it too")]
 mod reference;
+
+/// Private modules of the endpoint.
+#[path = "../../crates/endpoint/src/kernel"]
+#[allow(dead_code, reason = "the endpoint's own")]
+mod error_queue {
+    mod control_messages;
+    pub(crate) mod extended_error;
+}
 
 /// Private modules of the stack.
 #[path = "../../crates/stack/src/netlink"]

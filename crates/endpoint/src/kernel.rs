@@ -2,6 +2,7 @@
 
 pub(crate) mod address;
 pub(crate) mod ancillary;
+pub(crate) mod control_messages;
 pub(crate) mod datagram;
 pub(crate) mod datagram_buffer;
 pub(crate) mod extended_error;

@@ -1,7 +1,8 @@
-//! Control messages of a datagram, also called ancillary data (cmsg(3)).
+//! What the control messages of a datagram say.
 
 use hairpin_time::Utc;
 
+use super::control_messages::{messages, part};
 use crate::Timestamp;
 
 /// The space for the control messages of one datagram, in bytes: SCM_TIMESTAMPING needs 64 and
@@ -23,23 +24,12 @@ pub(crate) struct Ancillary {
     pub(crate) transmit_id: Option<u32>,
 }
 
-/// ```text
-/// 0       8      12     16                  length, rounded up to 8
-/// | length | level | type | data ... | padding | next message
-/// ```
-/// The length counts from its own first byte to the end of the data.
-const HEADER: usize = 16;
-const _: () = assert!(size_of::<libc::cmsghdr>() == HEADER, "written for 64-bit Linux");
-
 impl Ancillary {
     /// Reads the messages in `bytes`. Unknown and truncated messages are skipped.
-    pub(crate) fn parse(mut bytes: &[u8]) -> Self {
+    #[inline]
+    pub(crate) fn parse(bytes: &[u8]) -> Self {
         let mut found = Self::default();
-        while let Some((header, _)) = bytes.split_first_chunk::<HEADER>() {
-            let length = u64::from_ne_bytes(part(header, 0)) as usize;
-            let level = i32::from_ne_bytes(part(header, 8));
-            let kind = i32::from_ne_bytes(part(header, 12));
-            let Some(data) = bytes.get(HEADER..length) else { break };
+        for (level, kind, data) in messages(bytes) {
             match level {
                 libc::SOL_SOCKET => found.read_socket_message(kind, data),
                 libc::IPPROTO_IP if kind == libc::IP_RECVERR => {
@@ -47,7 +37,6 @@ impl Ancillary {
                 }
                 _ => {}
             }
-            bytes = bytes.get(length.next_multiple_of(8)..).unwrap_or_default();
         }
         found
     }
@@ -101,23 +90,11 @@ fn transmit_id_of(data: &[u8]) -> Option<u32> {
     is_transmit_timestamp.then(|| u32::from_ne_bytes(part(error, 12)))
 }
 
-/// Returns `N` bytes of a header at a constant offset.
-fn part<const N: usize, const M: usize>(header: &[u8; M], offset: usize) -> [u8; N] {
-    *header[offset..].first_chunk().expect("offsets are constants within the header")
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::control_messages::HEADER;
+    use super::super::control_messages::tests::message;
     use super::*;
-
-    fn message(level: i32, kind: i32, data: &[u8]) -> Vec<u8> {
-        let mut bytes = ((HEADER + data.len()) as u64).to_ne_bytes().to_vec();
-        bytes.extend(level.to_ne_bytes());
-        bytes.extend(kind.to_ne_bytes());
-        bytes.extend(data);
-        bytes.resize(bytes.len().next_multiple_of(8), 0);
-        bytes
-    }
 
     fn timestamps_message(software: (u64, u64), hardware: (u64, u64)) -> Vec<u8> {
         let words = [software.0, software.1, 0, 0, hardware.0, hardware.1];

@@ -1,5 +1,7 @@
 //! The error that an entry of a socket's error queue describes.
 
+use super::control_messages::messages;
+
 /// An error about a sent datagram: a `struct sock_extended_err` (ip(7), linux/errqueue.h).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExtendedError {
@@ -11,35 +13,22 @@ pub(crate) struct ExtendedError {
     pub(crate) code: u8,
 }
 
-/// The length of a control message's header.
-const HEADER: usize = 16;
-const _: () = assert!(size_of::<libc::cmsghdr>() == HEADER, "written for 64-bit Linux");
-
 impl ExtendedError {
     /// Reads the error from the control messages of an entry. Returns `None` if there is no such
     /// message, or only a truncated one.
     ///
     /// ```text
-    /// 0       8       12     16
-    /// | length | level | type | errno 4 | origin | type | code | padding | info 4 | data 4 | ...
+    /// 0       4        5      6      7         8      12     16
+    /// | errno | origin | type | code | padding | info | data | offender's address ...
     /// ```
-    pub(crate) fn parse(mut control: &[u8]) -> Option<Self> {
-        while let Some((header, _)) = control.split_first_chunk::<HEADER>() {
-            let (length, rest) = header.split_first_chunk::<8>()?;
-            let (level, kind) = rest.split_first_chunk::<4>()?;
-            let length = usize::try_from(u64::from_ne_bytes(*length)).ok()?;
-            let level = i32::from_ne_bytes(*level);
-            let kind = i32::from_ne_bytes(*kind.first_chunk()?);
-            let data = control.get(HEADER..length)?;
-            let is_error = (level, kind) == (libc::IPPROTO_IP, libc::IP_RECVERR)
-                || (level, kind) == (libc::IPPROTO_IPV6, libc::IPV6_RECVERR);
-            if is_error {
-                let error: &[u8; 16] = data.first_chunk()?;
-                return Some(Self { origin: error[4], kind: error[5], code: error[6] });
-            }
-            control = control.get(length.next_multiple_of(8)..).unwrap_or_default();
-        }
-        None
+    pub(crate) fn parse(control: &[u8]) -> Option<Self> {
+        let is_error = |level, kind| {
+            (level, kind) == (libc::IPPROTO_IP, libc::IP_RECVERR)
+                || (level, kind) == (libc::IPPROTO_IPV6, libc::IPV6_RECVERR)
+        };
+        let (.., data) = messages(control).find(|&(level, kind, _)| is_error(level, kind))?;
+        let error: &[u8; 16] = data.first_chunk()?;
+        Some(Self { origin: error[4], kind: error[5], code: error[6] })
     }
 
     /// Returns `true` if the entry reports an error: not a transmit timestamp or the completion of
@@ -62,16 +51,9 @@ impl ExtendedError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::control_messages::HEADER;
+    use super::super::control_messages::tests::message;
     use super::*;
-
-    fn message(level: i32, kind: i32, data: &[u8]) -> Vec<u8> {
-        let mut bytes = ((HEADER + data.len()) as u64).to_ne_bytes().to_vec();
-        bytes.extend(level.to_ne_bytes());
-        bytes.extend(kind.to_ne_bytes());
-        bytes.extend(data);
-        bytes.resize(bytes.len().next_multiple_of(8), 0);
-        bytes
-    }
 
     /// An entry with the offender's address, as the kernel writes it.
     fn entry(origin: u8, kind: u8, code: u8) -> Vec<u8> {
