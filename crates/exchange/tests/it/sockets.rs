@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use crate::client::{
-    cancel, credentials, establish, negotiate, order_with, replies, retransmit_request_of,
-    terminate,
+    SYSTEM, cancel, credentials, establish, establish_with, negotiate, order_with, replies,
+    retransmit_request_of, terminate,
 };
 use crate::decode;
 use crate::receiver::{LoopReceiver, Receiver};
@@ -103,6 +103,9 @@ fn join(group: SocketAddrV4) -> UdpReceiver {
     let group = MulticastGroup { group, interface, sources: &[] };
     UdpReceiver::join(group, UdpOptions::default()).unwrap()
 }
+
+/// The template of Sequence506.
+const KEEP_ALIVE: u16 = 506;
 
 /// The exchange and a trader in one thread.
 struct Harness {
@@ -205,8 +208,18 @@ impl Harness {
         assert_eq!(self.stream.write(bytes).unwrap(), bytes.len());
     }
 
-    /// Returns the next message of the gateway.
+    /// Returns the next message of the gateway that is not a keep-alive: those depend on the
+    /// machine's time.
     fn read(&mut self) -> crate::client::Reply {
+        loop {
+            let reply = self.read_any();
+            if reply.template() != KEEP_ALIVE {
+                break reply;
+            }
+        }
+    }
+
+    fn read_any(&mut self) -> crate::client::Reply {
         let size_of = |inbox: &VecDeque<u8>| match (inbox.front(), inbox.get(1)) {
             (Some(&low), Some(&high)) => usize::from(u16::from_le_bytes([low, high])),
             _ => usize::MAX,
@@ -237,7 +250,8 @@ impl Harness {
         let timestamp = now(self.start).utc.as_nanos();
         self.send(&negotiate(UUID, timestamp));
         assert_eq!(self.read().template(), 501);
-        self.send(&establish(UUID, timestamp + 1, 1));
+        // The longest interval, so that no session ends while the test waits for the machine.
+        self.send(&establish_with(UUID, timestamp + 1, 1, 60_000, SYSTEM));
         assert_eq!(self.read().template(), 504);
         assert!(self.exchange.has_session());
     }
