@@ -1,7 +1,7 @@
 //! Late join: definitions, then books, then the live stream.
 
 use crate::support::*;
-use hairpin_mdp3::{Action, ChannelState, Feed, LateJoin, Price9, Settings};
+use hairpin_mdp3::{Action, ChannelState, Feed, LateJoin, OrderBooks, Price9, Settings};
 
 const BID_50: (u8, i8, i64, i32) = (b'0', 1, 50, 5);
 
@@ -488,4 +488,38 @@ fn later_pass_before_the_first_packet_replaces_an_earlier_one() {
     trace.a(&sent_at(106, 30).book(END, &[bid(7, 42).add(1, 61, 1)]));
     assert_eq!((trace.book(7).as_str(), trace.book(8).as_str()), ("1@61 6@60 |", "|"));
     assert_eq!(trace.channel.state(), ChannelState::InSync);
+}
+
+#[test]
+fn order_snapshots_before_the_first_packet_count_if_that_packet_follows_them() {
+    let full = Settings { order_books: OrderBooks::Full, max_orders: 16, ..SETTINGS };
+    let early = |first: u32| {
+        let mut trace = Trace::new(full);
+        trace.utc = YEAR_2026 + hairpin_time::Duration::from_secs(10_000);
+        trace.instrument(&packet(1).definition(7, 2, 10).definition(8, 2, 10));
+        let books = sent_at(1, 10)
+            .order_snapshot(7, 5_000_000, 2, &[buy(7, 1, 50, 1), sell(7, 2, 60, 2)])
+            .order_snapshot(8, 5_000_000, 2, &[]);
+        trace.order_snapshots(&books);
+        assert!(!trace.orders_in_sync(7) && !trace.orders_in_sync(8), "packets may be missing");
+        trace.a(&packet(first).orders(END, &[buy(7, 3, 51, 3)]));
+        trace
+    };
+    let trace = early(5_000_001);
+    assert!(trace.orders_in_sync(7) && trace.orders_in_sync(8));
+    assert_eq!(trace.orders(7), "3:3@51 1:1@50 | 2:2@60");
+    // The snapshot contains this packet's order or has not changed by it.
+    let trace = early(5_000_000);
+    assert_eq!(trace.orders(7), "1:1@50 | 2:2@60");
+    assert!(trace.orders_in_sync(7) && trace.orders_in_sync(8));
+    // A packet is missing, or the snapshot is of another week.
+    for first in [5_000_002, 6_000_000, 1] {
+        let mut trace = early(first);
+        assert!(!trace.orders_in_sync(7) && !trace.orders_in_sync(8), "{first}");
+        let books = sent_at(1, 1_000)
+            .order_snapshot(7, first, 2, &[buy(7, 3, 51, 3)])
+            .order_snapshot(8, first, 2, &[]);
+        trace.order_snapshots(&books);
+        assert_eq!(trace.orders(7), "3:3@51 |", "{first}");
+    }
 }
