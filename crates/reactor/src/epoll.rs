@@ -28,9 +28,13 @@ impl Epoll {
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         let mut epoll =
             Self { fd, events: Box::new([libc::epoll_event { events: 0, u64: 0 }; EVENTS]) };
-        // Linux has this call since 5.11. An older kernel must fail here and not in the loop.
+        // An older kernel must fail here and not in the loop.
         epoll.wait_events(Instant::ZERO, Some(Instant::ZERO)).map_err(|reason| {
-            io::Error::new(reason.kind(), format!("cannot wait with epoll_pwait2: {reason}"))
+            let what = match reason.raw_os_error() {
+                Some(libc::ENOSYS) => "Linux 5.11 or newer is required: no epoll_pwait2".to_owned(),
+                _ => format!("cannot wait with epoll_pwait2: {reason}"),
+            };
+            io::Error::new(reason.kind(), what)
         })?;
         Ok(epoll)
     }
