@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
-use hairpin_endpoint::capture::{CaptureReader, Payload, Replay, Step};
+use hairpin_endpoint::capture::{CaptureReader, Frame, Payload, Replay, Step};
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_feed_handler::CaptureGroups;
 use hairpin_host::{Clock, interface_address};
@@ -17,7 +17,9 @@ use hairpin_xdp::ReceiveStamps;
 
 use super::ExchangeArgs;
 use super::files::Files;
-use crate::cmd::decode::capture;
+use crate::cmd::decode::capture::{self, Captured, Links};
+use crate::cmd::decode::error_lines::ErrorLines;
+use crate::cmd::decode::other_traffic::{OtherTraffic, Service};
 use crate::harness::datapath::{BufferSize, OpenTransport};
 use crate::harness::output;
 use crate::harness::signals::Signals;
@@ -30,7 +32,8 @@ const TTL: u8 = 1;
 /// Plays the captures at `paths` once.
 ///
 /// Every datagram to an IPv4 multicast group with market data is sent from the interface to its own
-/// group and port, byte for byte, with its recorded SendingTime. Other packets are counted.
+/// group and port, byte for byte, with its recorded SendingTime. Other packets are counted, and so
+/// are errors.
 ///
 /// # Errors
 /// No such interface; a file that cannot be read or is not a capture; those of the network.
@@ -55,11 +58,13 @@ pub(super) fn run(arguments: &ExchangeArgs, paths: &[PathBuf]) -> Result<ExitCod
         )?,
         senders: HashMap::new(),
         counts: PublishedCounts::default(),
+        ignored: Ignored::default(),
         clock: Clock::from_kernel(),
     };
     let speed = arguments.speed;
     let outcome = publication.play(Replay::new(reader, speed), &|| signals.stop_requested())?;
     output::print(&publication.counts.to_string())?;
+    publication.ignored.write()?;
     if let Some(what) = &outcome {
         let _ = writeln!(io::stderr(), "hairpin: {}: {what}", named());
     }
@@ -81,21 +86,56 @@ struct PublishedCounts {
     groups: usize,
     /// Packets that did not fit into the send buffer.
     lost: u64,
-    /// Packets of the capture that are not market data.
-    others: u64,
     /// The greatest lateness of a packet.
     latest: Duration,
 }
 
 impl std::fmt::Display for PublishedCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { packets, bytes, groups, lost, others, latest } = self;
+        let Self { packets, bytes, groups, lost, latest } = self;
         writeln!(
             f,
             "{packets} packets of {bytes} bytes to {groups} groups, {lost} lost because buffers \
-             were full, {others} others without market data ignored; at most {} µs late",
+             were full, at most {} µs late",
             latest.as_micros()
         )
+    }
+}
+
+/// What was not published.
+#[derive(Debug, Default)]
+struct Ignored {
+    links: Links,
+    /// All packets of the capture so far, also those that were published.
+    packets: u64,
+    traffic: OtherTraffic,
+    errors: ErrorLines,
+}
+
+impl Ignored {
+    /// Counts the last packet.
+    fn count(&mut self, Captured { payload, protocol, .. }: Captured<'_>) {
+        match payload {
+            Ok(Payload::Datagram { destination, .. }) => {
+                self.traffic.count_service(Service::Udp(destination.port()), 1);
+            }
+            Ok(Payload::Segment { destination, .. }) => {
+                self.traffic.count_service(Service::Tcp(destination.port()), 1);
+            }
+            Ok(Payload::Other) => {}
+            Err(what) => drop(self.errors.record(self.packets, &what)),
+        }
+        protocol.into_iter().for_each(|protocol| self.traffic.count_protocol(protocol));
+    }
+
+    /// Writes a line for each kind of error and of traffic.
+    ///
+    /// # Errors
+    /// Those of standard error.
+    fn write(&mut self) -> io::Result<()> {
+        let mut err = io::stderr().lock();
+        self.errors.write("", &mut err)?;
+        self.traffic.write(&mut err)
     }
 }
 
@@ -105,6 +145,7 @@ struct Publication {
     datapath: OpenTransport,
     senders: HashMap<SocketAddrV4, UdpSender>,
     counts: PublishedCounts,
+    ignored: Ignored,
     clock: Clock,
 }
 
@@ -128,7 +169,7 @@ impl Publication {
                 }
                 Ok(Step::Frame(_)) => {
                     if let Some(frame) = replay.frame() {
-                        self.frame(frame.payload().unwrap_or(Payload::Other))?;
+                        self.frame(&frame)?;
                     }
                     if let Some(intended) = intended.take() {
                         self.note_lateness(intended);
@@ -143,10 +184,14 @@ impl Publication {
         Ok(ending)
     }
 
-    /// Sends a datagram to its group.
-    fn frame(&mut self, payload: Payload<'_>) -> Result<()> {
-        let Payload::Datagram { destination: SocketAddr::V4(group), bytes, .. } = payload else {
-            self.counts.others += 1;
+    /// Sends a datagram with market data to its group, and counts any other frame.
+    fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
+        self.ignored.packets += 1;
+        let captured = self.ignored.links.captured(frame);
+        let Ok(Payload::Datagram { destination: SocketAddr::V4(group), bytes, .. }) =
+            captured.payload
+        else {
+            self.ignored.count(captured);
             return Ok(());
         };
         let sender = match self.senders.entry(group) {
@@ -155,7 +200,7 @@ impl Publication {
             Entry::Vacant(_)
                 if !group.ip().is_multicast() || !CaptureGroups::is_market_data(bytes) =>
             {
-                self.counts.others += 1;
+                self.ignored.count(captured);
                 return Ok(());
             }
             Entry::Vacant(new) => {
