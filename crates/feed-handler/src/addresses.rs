@@ -38,7 +38,8 @@ pub struct Multicast {
     /// The local address of the receiving interface. Unspecified (0.0.0.0) leaves the choice to the
     /// kernel. [`Group::interface`] overrides this address for one group.
     pub interface: Ipv4Addr,
-    /// The receive path of every group: kernel sockets or kernel bypass.
+    /// The receive path of every group: kernel sockets or kernel bypass. [`Group::transport`]
+    /// overrides it for one group.
     pub transport: Transport,
     /// The replay server for packets lost on both sides. Used if the channel enables replay
     /// ([`Settings::replay`](crate::Settings::replay)).
@@ -80,6 +81,9 @@ pub struct Group {
     /// The local address of this group's interface, if it differs from [`Multicast::interface`].
     /// Sides A and B can arrive on separate networks.
     pub interface: Option<Ipv4Addr>,
+    /// The receive path of this group, if it differs from [`Multicast::transport`]: AF_XDP on
+    /// another interface.
+    pub transport: Option<Transport>,
 }
 
 /// The TCP connections of a channel. One side is sufficient.
@@ -97,7 +101,7 @@ impl Group {
     /// Creates a group that accepts these senders only; an empty list accepts any sender.
     #[must_use]
     pub fn new(address: SocketAddrV4, sources: &[Ipv4Addr]) -> Self {
-        Self { address, sources: sources.to_vec(), interface: None }
+        Self { address, sources: sources.to_vec(), interface: None, transport: None }
     }
 
     /// Sets the local address of the interface to receive this group on.
@@ -127,6 +131,12 @@ impl Lines {
         Self { a: Some(a.into()), b: None }
     }
 
+    /// Returns each side's group with a value of the side.
+    fn with_sides<T>(&mut self, a: T, b: T) -> impl Iterator<Item = (&mut Group, T)> {
+        let sides = [(self.a.as_mut(), a), (self.b.as_mut(), b)];
+        sides.into_iter().filter_map(|(group, of_side)| Some((group?, of_side)))
+    }
+
     const fn side(&self, side: FeedLine) -> Option<&Group> {
         match side {
             FeedLine::A => self.a.as_ref(),
@@ -153,19 +163,25 @@ impl Multicast {
     /// Receives every group of side A on the interface with the local address `a`, and every group
     /// of side B on that with `b`.
     pub fn set_interfaces(&mut self, a: Ipv4Addr, b: Ipv4Addr) {
-        let feeds = [
-            &mut self.incremental,
-            &mut self.instrument,
-            &mut self.snapshot,
-            &mut self.snapshot_orders,
-        ];
-        for lines in feeds {
-            for (group, interface) in [(&mut lines.a, a), (&mut lines.b, b)] {
-                if let Some(group) = group {
-                    group.interface = Some(interface);
-                }
+        for lines in self.feeds_mut() {
+            for (group, interface) in lines.with_sides(a, b) {
+                group.interface = Some(interface);
             }
         }
+    }
+
+    /// Receives every group of side A over the transport `a`, and every group of side B over `b`:
+    /// AF_XDP on two interfaces, with [`set_interfaces`](Self::set_interfaces).
+    pub fn set_transports(&mut self, a: &Transport, b: &Transport) {
+        for lines in self.feeds_mut() {
+            for (group, transport) in lines.with_sides(a, b) {
+                group.transport = Some(transport.clone());
+            }
+        }
+    }
+
+    fn feeds_mut(&mut self) -> [&mut Lines; 4] {
+        [&mut self.incremental, &mut self.instrument, &mut self.snapshot, &mut self.snapshot_orders]
     }
 
     /// Returns the group of one side of a feed, or `None` if that side is not configured.
@@ -232,7 +248,7 @@ impl Multicast {
             group: group.address,
             interface: group.interface.unwrap_or(self.interface),
             sources: group.sources.clone(),
-            transport: self.transport.clone(),
+            transport: group.transport.as_ref().unwrap_or(&self.transport).clone(),
         }
     }
 }
