@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 struct RuleMutant<'a> {
     /// `crate::file::test`, as on the page.
     test: &'a str,
-    /// The file, relative to the sources of the test's crate.
+    /// The file, relative to the sources of the test's crate; of `cli-market` for the command's.
     file: &'a str,
     text: &'a str,
     replacement: &'a str,
@@ -62,7 +62,11 @@ impl RuleMutant<'_> {
 
     /// Returns the changed file, relative to the workspace.
     fn path(&self) -> String {
-        format!("crates/{}/src/{}", self.folder(), self.file)
+        let folder = match &*self.folder() {
+            "hairpin" => "cli-market".to_owned(),
+            folder => folder.to_owned(),
+        };
+        format!("crates/{folder}/src/{}", self.file)
     }
 
     /// Returns the test's package and program.

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use hairpin_cli_harness::child_protocol::ChildArgs;
+use hairpin_cli_harness::{output, secret_key, usage};
 use hairpin_order_entry::redact_keys;
 
 use crate::cmd::{
     bench, bench_compare, decode, exchange, feed, generate, lab, order, ping, pong, rds_stress,
     report, run, stat, t2t, trader,
 };
-use crate::harness::child_protocol::ChildArgs;
-use crate::harness::{secret_key, usage};
 
 /// A low-latency CME trading stack for Linux: market data, order entry, an exchange simulator and
 /// benchmarks
@@ -91,6 +91,9 @@ pub fn run(library: &[u8]) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error, &Cli::command()),
     };
+    if let Some(commit) = option_env!("HAIRPIN_COMMIT") {
+        output::set_commit(commit);
+    }
     // While the process has one thread. A program under `hairpin run` receives its environment.
     if !matches!(cli.command, Command::Run(_)) {
         secret_key::take_variable();

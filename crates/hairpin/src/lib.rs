@@ -1,18 +1,22 @@
-//! The `hairpin` command: one module per subcommand, and the parts they share.
+//! The `hairpin` command: the command line over all subcommands.
 //!
-//! The subcommands run the other crates of this workspace, measure them and print results. This
-//! crate contains no protocol logic: the feed handler is `hairpin-feed-handler`, order entry is
+//! The subcommands run the other crates of this workspace, measure them and print results. They
+//! contain no protocol logic: the feed handler is `hairpin-feed-handler`, order entry is
 //! `hairpin-order-entry`, the simulated exchange is `hairpin-exchange`, and statistics are in
-//! `hairpin-measure`. Layer L3: those libraries take time as a parameter and never print; this
-//! crate reads the clock, prints, handles signals and chooses the exit status: 0 done, 1 failed,
+//! `hairpin-measure`. Layer L3: those libraries take time as a parameter and never print; the
+//! command reads the clock, prints, handles signals and chooses the exit status: 0 done, 1 failed,
 //! 2 wrong arguments, 130 interrupted, 143 terminated.
 //!
-//! | Module | Contents |
+//! | Module or crate | Contents |
 //! |---|---|
 //! | `cli` | the command line, and the dispatch to subcommands |
-//! | `cmd` | one module per subcommand: `ping`, `pong`, `t2t`, `exchange`, `feed`, `order`, … |
-//! | `harness` | host pairs, child processes, the run loop, datapaths, checks, counters, output |
-//! | [`trader`] | the trader of `trader` and `t2t`: a strategy between feed handler and session |
+//! | `cmd` | the subcommands under one name |
+//! | [`hairpin_cli_market`] | `decode`, `exchange`, `feed`, `generate`, `order` |
+//! | [`hairpin_cli_latency`] | `ping`, `pong`, `t2t`, `trader`, `bench`, `stat`, `run`, … |
+//! | [`hairpin_cli_harness`] | what subcommands share: hosts, child processes, datapaths, output |
+//!
+//! The two crates of subcommands do not depend on each other, so that cargo compiles them side by
+//! side.
 //!
 //! A command that measures starts this program again as two child processes, with a core and
 //! usually a network namespace each. While they run, only packets pass between them:
@@ -36,7 +40,5 @@
 
 mod cli;
 mod cmd;
-mod harness;
-pub mod trader;
 
 pub use cli::run;

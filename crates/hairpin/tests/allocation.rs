@@ -12,7 +12,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
-use hairpin_cli::trader::{Reaction, Strategy};
+use hairpin_cli_latency::strategy::{Reaction, Strategy};
 use hairpin_endpoint::{Blocker, Meta, Receive, Received, Source, Stream, Timestamp, Transmit};
 use hairpin_exchange::{
     ConnectionId, Credentials, Gateway, MAX_PAYLOAD, Pace, SessionState, SimulatedMarket,

@@ -78,10 +78,17 @@ pub(super) const RULES: &[Rule] = &[
         &["feed-handler", "order-entry", "reactor", "endpoint", "mapped", "host", "sbe", "time"],
         Forbidden),
     rule("capi", Products, &["sdk"], Documented),
+    rule("cli-harness", Products,
+        &["time", "wire", "host", "mapped", "xdp", "stack", "endpoint", "reactor", "feed-handler",
+          "order-entry", "measure", "testbed"], Forbidden),
+    rule("cli-market", Products,
+        &["cli-harness", "time", "sbe", "cme-codecs", "host", "mapped", "xdp", "endpoint",
+          "reactor", "feed-handler", "order-entry", "exchange", "measure"], Forbidden),
+    rule("cli-latency", Products,
+        &["cli-harness", "time", "wire", "sbe", "host", "mapped", "xdp", "stack", "endpoint",
+          "reactor", "feed-handler", "order-entry", "exchange", "measure", "testbed"], Forbidden),
     rule("hairpin", Products,
-        &["time", "wire", "sbe", "cme-codecs", "netstack", "tcp", "rds", "mdp3", "ilink3", "host",
-          "mapped", "xdp", "stack", "endpoint", "reactor", "feed-handler", "order-entry",
-          "exchange", "measure", "preload", "testbed"], Forbidden),
+        &["cli-harness", "cli-market", "cli-latency", "order-entry", "preload"], Forbidden),
     rule("netsim", Tools, &["time", "wire"], Forbidden),
     rule("testbed", Tools, &["host"], Documented),
     rule("examples", Tools,
@@ -165,7 +172,8 @@ mod tests {
     fn table_has_no_edge_upwards_or_between_protocols() {
         for rule in RULES {
             for used in rule.uses.iter().map(|name| rule_for(name).expect(name)) {
-                let testbed = (rule.folder, used.folder) == ("hairpin", "testbed");
+                let is_command = ["cli-harness", "cli-latency"].contains(&rule.folder);
+                let testbed = is_command && used.folder == "testbed";
                 assert!(used.layer <= rule.layer || testbed, "{} → {}", rule.folder, used.folder);
                 let sideways = rule.layer == Protocols && used.layer == Protocols;
                 assert!(!sideways, "{} → {}", rule.folder, used.folder);
@@ -189,7 +197,10 @@ mod tests {
         assert!(is_rejected("time", "host", DependencyKind::Build));
         assert!(is_rejected("reactor", "testbed", DependencyKind::Normal));
         assert!(!is_rejected("reactor", "testbed", DependencyKind::Development));
-        assert!(!is_rejected("hairpin", "testbed", DependencyKind::Normal));
+        assert!(!is_rejected("cli-harness", "testbed", DependencyKind::Normal));
+        // Cargo compiles the two side by side.
+        assert!(is_rejected("cli-market", "cli-latency", DependencyKind::Development));
+        assert!(is_rejected("cli-latency", "cli-market", DependencyKind::Development));
         assert!(is_rejected("exchange", "mdp3", DependencyKind::Development));
     }
 

@@ -21,7 +21,7 @@ const IO_NAMES: [&str; 11] = [
 ];
 
 /// The strategy's module, an example for users' own programs.
-const TRADER: &str = "crates/hairpin/src/trader";
+const TRADER: &str = "crates/cli-latency/src/strategy";
 
 /// The crates that the trader may name.
 const TRADER_NAMES: [&str; 6] =
@@ -98,8 +98,8 @@ mod tests {
     fn trader_names_only_the_crates_of_a_user() {
         let text = "use hairpin_order_entry::Session;\nuse hairpin_exchange::Gateway;\n";
         let expected = ["the trader may not name hairpin_exchange"];
-        assert_eq!(findings("crates/hairpin/src/trader.rs", text), expected);
-        assert_eq!(findings("crates/hairpin/src/trader/strategy.rs", text), expected);
-        assert_eq!(findings("crates/hairpin/src/exchange.rs", text).len(), 0);
+        assert_eq!(findings("crates/cli-latency/src/strategy.rs", text), expected);
+        assert_eq!(findings("crates/cli-latency/src/strategy/strategy.rs", text), expected);
+        assert_eq!(findings("crates/cli-latency/src/exchange.rs", text).len(), 0);
     }
 }

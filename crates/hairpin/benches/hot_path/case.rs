@@ -10,7 +10,7 @@ use hairpin_order_entry::Session;
 
 use crate::recording::{Census, EVENTS, Recording, Section, replay};
 use crate::session::{self, MemoryConnect, Wire};
-use hairpin_cli::trader::{Reaction, Strategy};
+use hairpin_cli_latency::strategy::{Reaction, Strategy};
 
 /// The length of an order in bytes: NewOrderSingle514 with its framing header.
 const ORDER: u64 = 144;

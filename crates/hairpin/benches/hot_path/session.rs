@@ -19,7 +19,7 @@ use hairpin_order_entry::{
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Now};
 
-use hairpin_cli::trader::Strategy;
+use hairpin_cli_latency::strategy::Strategy;
 
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const NOWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);

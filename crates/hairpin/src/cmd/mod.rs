@@ -1,18 +1,6 @@
 //! The subcommands: one module each.
 
-pub(crate) mod bench;
-pub(crate) mod bench_compare;
-pub(crate) mod decode;
-pub(crate) mod exchange;
-pub(crate) mod feed;
-pub(crate) mod generate;
-pub(crate) mod lab;
-pub(crate) mod order;
-pub(crate) mod ping;
-pub(crate) mod pong;
-pub(crate) mod rds_stress;
-pub(crate) mod report;
-pub(crate) mod run;
-pub(crate) mod stat;
-pub(crate) mod t2t;
-pub(crate) mod trader;
+pub(crate) use hairpin_cli_latency::{
+    bench, bench_compare, lab, ping, pong, rds_stress, report, run, stat, t2t, trader,
+};
+pub(crate) use hairpin_cli_market::{decode, exchange, feed, generate, order};

@@ -12,7 +12,7 @@ use crate::client_stream::Dialer;
 use crate::expected_state::{ExpectedState, Verdict, index_of};
 use crate::message_log::MessageLog;
 use crate::plan::Scenario;
-use hairpin_cli::trader::Reaction;
+use hairpin_cli_latency::strategy::Reaction;
 
 /// The state of a channel as its callbacks have reported it.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use crate::message_log::MessageLog;
 use crate::plan::Scenario;
 use crate::session_checker::{CheckedSessionListener, Crashed, SessionChecker};
 use crate::venue::{KEY, Memberships, Venue};
-use hairpin_cli::trader::{Reaction, Strategy};
+use hairpin_cli_latency::strategy::{Reaction, Strategy};
 
 /// The pause between two logon attempts.
 const PAUSE: Duration = Duration::from_millis(3);

@@ -11,7 +11,7 @@ use hairpin_order_entry::{
 
 use crate::message_log::MessageLog;
 use crate::plan::Scenario;
-use hairpin_cli::trader::Strategy;
+use hairpin_cli_latency::strategy::Strategy;
 
 /// The process crashed in a callback.
 #[derive(Debug)]
