@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The time for an answer to the first tick, before another tick is sent.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// The time limit of each test.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// An exchange, and the folder with its config.xml.
 struct Bench {

@@ -22,7 +22,7 @@ const KILLS: u64 = 10;
 const PORT: u16 = 4_100;
 /// The place of the process that is killed: carrier, address and interface.
 const ECHO: &str = "HAIRPIN_RDS_ECHO";
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 fn now() -> Instant {
     Clock::from_kernel().instant()

@@ -29,7 +29,7 @@ use hairpin_testbed::{Host, Testbed};
 use serde_json::Value;
 use support::{Process, assert_done, assert_status, copy_hairpin, hairpin, rows, turn};
 
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 const GATEWAY_PORT: u16 = 9_100;
 /// A user id that is not root and has no other process.
 const UNPRIVILEGED: u32 = 65_534;

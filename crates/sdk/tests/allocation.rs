@@ -19,7 +19,7 @@ const TICKS: u64 = 20_000;
 /// The ticks before the count: the first segment of memory of each part is touched.
 const WARM_UP: u64 = 500;
 /// The time limit of the start, and of the answers to one tick.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 #[derive(Default)]
 struct Quoter {

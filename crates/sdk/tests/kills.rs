@@ -28,7 +28,7 @@ use support::Venue;
 const FOLDER: &str = "HAIRPIN_SDK_FOLDER";
 const FINAL: &str = "HAIRPIN_SDK_FINAL";
 /// The time limit of the whole last run, and of the start of each run.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 /// The time in which the last run receives what it has missed.
 const SETTLE: Nanos = Nanos::from_millis(500);
 

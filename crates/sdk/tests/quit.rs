@@ -11,7 +11,7 @@ use hairpin_exchange::{ConnectionId, Listener, OrderId as ExchangeOrderId};
 use support::Venue;
 
 /// The time limit of a run.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The orders on the exchange's book.
 #[derive(Default)]

@@ -14,7 +14,7 @@ use hairpin_mapped::Journal;
 use tempfile::TempDir;
 
 /// The time limit of each wait.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A program with its first arguments.
 pub(crate) struct Program {

@@ -20,7 +20,7 @@ const SYSTEM: [&str; 3] = ["Stranger", "2", "Vendor"];
 /// KeepAliveInterval in milliseconds.
 const KEEP_ALIVE: u16 = 30_000;
 /// The time after which a silent gateway has failed.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 pub(crate) const NULL_PRICE: i64 = i64::MAX;
 

@@ -14,7 +14,7 @@ use nix::pty::{OpenptyResult, openpty};
 use nix::sys::termios::{LocalFlags, tcgetattr};
 
 const VARIABLE: &str = "HAIRPIN_ORDER_TEST_KEY";
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 /// The escape sequence at the start of line editing: enable bracketed paste.
 const EDITING_STARTED: &str = "\x1b[?2004h";
 const UP: &str = "\x1b[A";

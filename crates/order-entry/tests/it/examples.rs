@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// The time limit of an example.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Returns the program of an example, from the folder `HAIRPIN_EXAMPLES`. Without that variable,
 /// builds the examples once, like `cargo run`, into the target folder of the tests.

@@ -9,7 +9,7 @@ use hairpin_order_entry::*;
 use hairpin_reactor::Wait;
 use hairpin_time::Duration;
 
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Sends an order when established, and records its events and the threads of its callbacks.
 #[derive(Debug, Default)]

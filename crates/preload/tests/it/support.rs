@@ -103,7 +103,7 @@ pub(crate) fn installed(program: &str) -> Option<PathBuf> {
 }
 
 /// Long enough that what has not happened never will, on a machine that does other work.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Polls until the condition holds, for a limited time.
 pub(crate) fn eventually(mut condition: impl FnMut() -> bool) -> bool {

@@ -12,7 +12,7 @@ use hairpin_testbed::{Host, Offloads, Queues, Testbed};
 use hairpin_time::Duration;
 
 /// The longest wait before a test fails.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 fn two_hosts() -> Testbed {
     Testbed::builder().queues(Queues::pairs(1)).offloads(Offloads::OFF).build().unwrap()

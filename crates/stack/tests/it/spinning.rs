@@ -11,7 +11,7 @@ use crate::support::eventually;
 
 const ETHER_TYPE: u16 = 0x88b5;
 /// Long enough that a missing frame does not arrive.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 /// The time for which a wakeup must not happen.
 const QUIET: Duration = Duration::from_millis(100);
 

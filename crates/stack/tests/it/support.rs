@@ -12,7 +12,7 @@ use hairpin_testbed::{Host, Queues, Testbed};
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
 /// Long enough that a missing datagram is lost, not late, on a machine that does other work.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 pub(crate) const MODES: [Mode; 2] = [Mode::Generic, Mode::Native];
 
 /// Creates two hosts with both families, joined by a number of queues.

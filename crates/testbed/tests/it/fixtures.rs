@@ -8,7 +8,7 @@ use std::time::Duration;
 use hairpin_testbed::Host;
 
 /// The timeout of every wait: a defect fails instead of hanging, and a busy machine still passes.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Polls until the condition is `true`. Returns `false` after [`TIMEOUT`].
 pub(crate) fn eventually(condition: impl Fn() -> bool) -> bool {

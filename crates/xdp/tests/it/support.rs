@@ -7,7 +7,7 @@ use hairpin_xdp::{Entry, Interface, InterfaceSettings, Mode, Packet};
 
 pub(crate) const RAW: Entry = Entry::EtherType { vlan: None, ether_type: 0x88b5 };
 /// Long enough that a missing frame is lost, not late.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
 pub(crate) fn testbed(queues: u32) -> Testbed {
     Testbed::builder().queues(Queues::pairs(queues)).offloads(Offloads::OFF).build().unwrap()

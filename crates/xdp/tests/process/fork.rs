@@ -18,7 +18,7 @@ use crate::support::{PORT, entry, is_refused, print_line};
 /// The environment variable of the copy: how it releases the interface.
 const PARENT: &str = "HAIRPIN_XDP_FORKED";
 const TEST: &str = "fork::child_keeps_no_flow_alive_and_can_open_its_own";
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 fn open() -> Interface {
     // A file-backed UMEM, which other processes can map through its descriptor.
