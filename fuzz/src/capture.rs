@@ -24,9 +24,9 @@ use std::path::Path;
 use etherparse::PacketBuilder;
 
 use crate::Seed;
-use crate::command::decode::capture::{self, Captured};
-use crate::command::decode::codecs::Codecs;
-use crate::command::decode::{DecodeCounts, Format, Framing, Settings, decode};
+use crate::decode::capture::{self, Captured};
+use crate::decode::codecs::Codecs;
+use crate::decode::{DecodeCounts, Format, Framing, Settings, decode};
 use crate::copy;
 use crate::scratch;
 use crate::script::Script;

@@ -81,39 +81,26 @@ mod long_frames_of_stack;
 mod keeper_record_of_stack;
 
 /// The language of `hairpin order`, under the names by which its modules refer to themselves.
-#[path = "../../crates/hairpin/src/cmd"]
-mod cmd {
-    pub(crate) mod order {
-        #[allow(dead_code, unused_imports, reason = "the command uses more of it")]
-        mod script;
+#[path = "../../crates/cli-market/src/order"]
+mod order {
+    #[allow(dead_code, unused_imports, reason = "the command uses more of it")]
+    mod script;
 
-        /// Parses a line. Returns the command as text, `None` for an empty line.
-        pub(crate) fn parse(
-            text: &str,
-            instrument: &dyn Fn(&str) -> Option<i32>,
-        ) -> Result<Option<String>, (usize, String)> {
-            let command = script::parse(text, 1, instrument);
-            let command = command.map_err(|error| (error.column, error.to_string()))?;
-            Ok(command.map(|command| format!("{command:?}")))
-        }
+    /// Parses a line. Returns the command as text, `None` for an empty line.
+    pub(crate) fn parse(
+        text: &str,
+        instrument: &dyn Fn(&str) -> Option<i32>,
+    ) -> Result<Option<String>, (usize, String)> {
+        let command = script::parse(text, 1, instrument);
+        let command = command.map_err(|error| (error.column, error.to_string()))?;
+        Ok(command.map(|command| format!("{command:?}")))
     }
 }
 
-/// Private modules of the command.
-#[path = "../../crates/hairpin/src/cmd"]
-mod command {
-    #[allow(dead_code, unused_imports, reason = "the command uses more of it")]
-    pub(crate) mod decode;
-}
-
-#[path = "../../crates/hairpin/src/harness"]
-mod harness {
-    #[allow(dead_code, reason = "the command uses more of it")]
-    pub(crate) mod cores;
-    #[allow(dead_code, reason = "the command uses more of it")]
-    pub(crate) mod stdout;
-    pub(crate) mod two_numbers;
-}
+/// A private module of the command.
+#[path = "../../crates/cli-market/src/decode/mod.rs"]
+#[allow(dead_code, unused_imports, unreachable_pub, reason = "the command uses more of it")]
+mod decode;
 
 #[path = "../../crates/order-entry/src/msgw_config.rs"]
 #[allow(unreachable_pub, reason = "it is public in its crate")]

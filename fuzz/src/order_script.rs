@@ -10,7 +10,7 @@
 //! Input: the text. Words in it are symbols if they contain an `S`.
 
 use crate::Seed;
-use crate::cmd::order::parse;
+use crate::order::parse;
 
 /// Returns the SecurityID of a word, which differs for most words.
 fn instrument(word: &str) -> Option<i32> {

@@ -7,8 +7,9 @@
 //!
 //! Input: the text.
 
+use hairpin_cli_harness::cores::{Cores, parse};
+
 use crate::Seed;
-use crate::harness::cores::{Cores, parse};
 
 /// Runs one input.
 pub fn run(bytes: &[u8]) {

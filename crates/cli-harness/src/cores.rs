@@ -95,8 +95,8 @@ fn read(path: &Path) -> Result<Cores> {
 /// Parses a file with the table \[threads\].
 ///
 /// # Errors
-/// One line.
-pub(crate) fn parse(text: &str) -> Result<Cores, String> {
+/// One line, with the place in the text.
+pub fn parse(text: &str) -> Result<Cores, String> {
     let file: File = toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
         format!("line {line}: {}", one_line(error.message()))
