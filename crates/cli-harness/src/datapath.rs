@@ -38,6 +38,8 @@ pub enum BufferSize {
 #[derive(Debug)]
 pub struct OpenTransport {
     transport: Transport,
+    /// That of side B, if it arrives on an interface of its own.
+    side_b: Option<Transport>,
     next_poll: Instant,
 }
 
@@ -86,7 +88,24 @@ impl OpenTransport {
     }
 
     fn new(transport: Transport) -> Self {
-        Self { transport, next_poll: Instant::ZERO }
+        Self { transport, side_b: None, next_poll: Instant::ZERO }
+    }
+
+    /// Opens the transport of side A and that of side B, on the interfaces of these names.
+    ///
+    /// # Errors
+    /// Those of [`OpenTransport::open`].
+    pub fn open_sides(
+        args: &TransportArgs,
+        [a, b]: [&str; 2],
+        buffer: BufferSize,
+        stamps: ReceiveStamps,
+    ) -> Result<Self> {
+        let mut opened = Self::open(args, a, buffer, stamps)?;
+        if args.is_xdp() && b != a {
+            opened.side_b = Some(Self::open(args, b, buffer, stamps)?.transport.clone());
+        }
+        Ok(opened)
     }
 
     /// Opens the transport on the interface with this address.
@@ -113,6 +132,9 @@ impl OpenTransport {
     pub fn apply_to(&self, addresses: &mut Addresses) {
         if let Addresses::Multicast(feeds) = addresses {
             feeds.transport = self.transport.clone();
+            if let Some(side_b) = &self.side_b {
+                feeds.set_transports(&self.transport, side_b);
+            }
         }
     }
 
@@ -123,6 +145,9 @@ impl OpenTransport {
             writer.gauge("tcp", "bypassing", Unit::Connections, counters.bypassing);
             writer.counters("tcp", counters.iter().filter(|(name, _)| *name != "bypassing"));
             writer.counters("xdp.dropped", stack.drop_counters().iter());
+        }
+        if let Some(Transport::Xdp(stack)) = &self.side_b {
+            writer.counters("xdp_b.dropped", stack.drop_counters().iter());
         }
     }
 
@@ -139,8 +164,10 @@ impl OpenTransport {
     /// Prints all pending notices.
     #[cold]
     pub fn print_notices(&self) {
-        let Transport::Xdp(stack) = &self.transport else { return };
-        std::iter::from_fn(|| stack.next_event()).for_each(|notice| print(&notice));
+        for transport in [Some(&self.transport), self.side_b.as_ref()].into_iter().flatten() {
+            let Transport::Xdp(stack) = transport else { continue };
+            std::iter::from_fn(|| stack.next_event()).for_each(|notice| print(&notice));
+        }
     }
 }
 

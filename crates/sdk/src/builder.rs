@@ -99,6 +99,8 @@ impl<T: From<Trader>> Builder<T> {
     }
 
     /// Receives multicast over AF_XDP on an interface, with the default settings of kernel bypass.
+    /// With [`interfaces`](Self::interfaces), of which one is this one, each side over AF_XDP on
+    /// its own.
     pub fn xdp(mut self, interface: &str) -> Self {
         self.xdp = Some(interface.to_owned());
         self
@@ -185,13 +187,7 @@ impl<T: From<Trader>> Builder<T> {
             Some((a, b)) => Some((address(a)?, address(b)?)),
             None => None,
         };
-        let transport = match &self.xdp {
-            Some(interface) => {
-                let stack = Stack::open(interface, &StackSettings::default());
-                feed::Transport::Xdp(stack.map_err(|error| Error::Xdp(error.to_string()))?)
-            }
-            None => self.transport.clone(),
-        };
+        let [side_a, side_b] = self.transports()?;
         let mut ids: Vec<Option<String>> =
             self.channels.iter().map(|channel| Some(channel.to_string())).collect();
         if ids.is_empty() {
@@ -203,7 +199,7 @@ impl<T: From<Trader>> Builder<T> {
             let first = interfaces.map_or(Ipv4Addr::UNSPECIFIED, |(a, _)| a);
             let mut addresses = channel.addresses(first).map_err(config_error)?;
             if let Addresses::Multicast(groups) = &mut addresses {
-                groups.transport = transport.clone();
+                groups.set_transports(&side_a, &side_b);
                 if let Some((a, b)) = interfaces {
                     groups.set_interfaces(a, b);
                 }
@@ -222,6 +218,29 @@ impl<T: From<Trader>> Builder<T> {
             feeds.push((number, feed));
         }
         Ok(feeds)
+    }
+
+    /// Returns the transports of side A and of side B, which are the same on one interface.
+    fn transports(&self) -> Result<[feed::Transport; 2]> {
+        let Some(interface) = &self.xdp else {
+            return Ok([self.transport.clone(), self.transport.clone()]);
+        };
+        let open = |interface: &str| -> Result<_> {
+            let stack = Stack::open(interface, &StackSettings::default());
+            Ok(feed::Transport::Xdp(stack.map_err(|error| Error::Xdp(error.to_string()))?))
+        };
+        let sides = match &self.interfaces {
+            Some((a, b)) => [name(a)?, name(b)?],
+            None => [interface.clone(), interface.clone()],
+        };
+        if !sides.contains(interface) {
+            let [a, b] = &sides;
+            let what = format!("{interface} receives neither side: they are on {a} and {b}");
+            return Err(Error::Xdp(what));
+        }
+        let side_a = open(&sides[0])?;
+        let side_b = if sides[0] == sides[1] { side_a.clone() } else { open(&sides[1])? };
+        Ok([side_a, side_b])
     }
 
     fn sessions(
@@ -286,6 +305,15 @@ fn address(interface: &str) -> Result<Ipv4Addr> {
     match interface.parse() {
         Ok(address) => hairpin_host::address_interface(address).map(|_| address).map_err(failed),
         Err(_) => hairpin_host::interface_address(interface).map_err(failed),
+    }
+}
+
+/// Returns the name of an interface: a name or a local IPv4 address.
+fn name(interface: &str) -> Result<String> {
+    let failed = |error| Error::Interface { name: interface.to_owned(), error };
+    match interface.parse() {
+        Ok(address) => hairpin_host::address_interface(address).map_err(failed),
+        Err(_) => Ok(interface.to_owned()),
     }
 }
 

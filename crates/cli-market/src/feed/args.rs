@@ -268,14 +268,17 @@ impl FeedArgs {
         if !self.pcap.is_empty() && self.transport.bypasses_kernel() {
             usage_error!("a capture needs no network: --transport is for --interface");
         }
-        if self.interface_a.is_some() && self.transport.bypasses_kernel() {
+        let bypasses = self.transport.bypasses_kernel();
+        if self.interface_a.is_some() && bypasses && !self.transport.is_xdp() {
             let name = self.transport.transport.name();
             usage_error!("--transport {name} receives on one interface: use --interface");
         }
         if self.timestamps != Timestamps::Software && self.transport.bypasses_kernel() {
             usage_error!("--timestamps is for --transport kernel");
         }
-        self.transport.check_interface(self.interface.as_deref())
+        let (a, b) = self.interfaces().unzip();
+        self.transport.check_interface(a)?;
+        self.transport.check_interface(b)
     }
 
     /// Returns the logon for the replay server.

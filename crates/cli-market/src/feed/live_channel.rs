@@ -25,7 +25,8 @@ const MAX_SLEEP: Duration = Duration::from_millis(100);
 
 /// The arguments for a channel on the network.
 pub(super) struct ChannelArgs<'a> {
-    pub(super) interface: &'a str,
+    /// Those of side A and of side B, which may be the same.
+    pub(super) interfaces: [&'a str; 2],
     pub(super) timestamping: Timestamping,
     pub(super) transport: transport::TransportArgs,
     pub(super) wait: Wait,
@@ -60,9 +61,9 @@ impl LiveChannel {
         settings: Settings,
     ) -> Result<Self> {
         hairpin_host::name_thread("feed")?;
-        let datapath = OpenTransport::open(
+        let datapath = OpenTransport::open_sides(
             &words.transport,
-            words.interface,
+            words.interfaces,
             BufferSize::Large,
             ReceiveStamps::Kernel,
         )?;
@@ -72,7 +73,7 @@ impl LiveChannel {
         let filter = words.filter.clone();
         let mut feed =
             FeedHandler::new_with_options(settings, filter, addresses, options, &mut reactor)
-                .with_context(|| format!("channel {} on {}", channel.id, words.interface))?;
+                .with_context(|| format!("channel {} on {}", channel.id, words.interfaces[0]))?;
         if let Some(recording) = &words.recording {
             feed.record(recording, &channel.id)?;
         }

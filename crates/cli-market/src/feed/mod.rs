@@ -186,7 +186,7 @@ fn live(
     settings.silence = Settings::default().silence;
     settings.replay = arguments.replay.then(Refill::default);
     let words = live_channel::ChannelArgs {
-        interface,
+        interfaces: [interface, other],
         timestamping: arguments.timestamps.into(),
         transport: arguments.transport,
         wait: arguments.wait,

@@ -12,7 +12,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    Process, TIMEOUT, assert_done, assert_status, copy_hairpin, hairpin, rows, turn, wait_for_count,
+    Process, TIMEOUT, assert_done, assert_status, copy_hairpin, counter, hairpin, rows, turn,
+    wait_for_count,
 };
 use hairpin_reactor::Wait;
 use hairpin_testbed::{Host, Testbed};
@@ -215,6 +216,63 @@ fn feed_synchronizes_with_every_wait() {
         // For some milliseconds after a join, the kernel still delivers the packets of the group.
         assert_bypassed(market.host(), before, packets(&output) / 3);
     }
+}
+
+/// Joins the hosts of a testbed by a second veth.
+fn add_wire(testbed: &Testbed) {
+    let [host, peer] = testbed.hosts();
+    host.rtnetlink().unwrap().add_wire("veth1", peer).unwrap();
+    for (host, address) in [(host, [10, 78, 0, 1]), (peer, [10, 78, 0, 2])] {
+        let mut rtnetlink = host.rtnetlink().unwrap();
+        let index = rtnetlink.link("veth1").unwrap().index;
+        rtnetlink.add_address(index, Ipv4Addr::from(address).into(), 24).unwrap();
+        rtnetlink.set_up(index).unwrap();
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn each_side_of_a_channel_bypasses_the_kernel_on_its_own_interface() {
+    let _turn = turn();
+    let testbed = Testbed::namespaces().unwrap();
+    add_wire(&testbed);
+    let [publisher, receiver] = testbed.hosts();
+    let folder = tempfile::tempdir().unwrap();
+    let [capture, config] = ["feed.pcap", "config.xml"].map(|name| folder.path().join(name));
+    let (capture, config) = (capture.to_str().unwrap(), config.to_str().unwrap());
+    let generate = ["generate", "--megabytes", "1", "--instruments", "5", capture];
+    assert_done(&command(generate).output().unwrap());
+    // Both sides, on each interface: a side that arrives on the other interface must not count.
+    let publish = |interface, args: &[&str]| {
+        let publish = ["exchange", "--publish", capture, "--interface", interface];
+        start(publisher, command(publish.into_iter().chain(args.iter().copied())))
+    };
+    let played = publish("veth0", &["--speed", "max", "--config-out", config]).output();
+    assert_done(&played);
+    let sides = ["feed", "--interface-a", "veth0", "--interface-b", "veth1", "--config", config];
+    let before = kernel_datagrams(receiver);
+    let feed = start(receiver, command(sides.into_iter().chain(["--stats"]).chain(STRICT)));
+    wait_for_count(feed.id(), "feed.packets_a", 0);
+    let until = Instant::now() + TIMEOUT;
+    let has_both = || {
+        let counts = ["feed.packets_a", "feed.packets_b"].map(|name| counter(feed.id(), name));
+        counts.into_iter().all(|count| count.is_some_and(|count| count > 1_000))
+    };
+    while !has_both() {
+        assert!(Instant::now() < until, "no packets of both sides");
+        // Again, if the groups were joined only after the last packet.
+        let both = ["veth0", "veth1"].map(|interface| publish(interface, &["--speed", "0.2"]));
+        both.into_iter().for_each(|publish| assert_done(&publish.output()));
+    }
+    feed.signal("INT");
+    let output = feed.output();
+    let text = stderr(&output);
+    for interface in ["veth0", "veth1"] {
+        assert_eq!(text.matches(&format!("xdp: {interface}: veth, ")).count(), 1, "{text}");
+    }
+    assert!(!text.contains("falls back to the kernel:"), "{text}");
+    // For some milliseconds after a join, the kernel still delivers the packets of the group.
+    assert_bypassed(receiver, before, 300);
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub(crate) fn wait_for(parent: &mut Child, role: &str) -> u32 {
 }
 
 /// Returns a counter of a process; `None` if the process does not publish it.
-fn counter(process: u32, name: &str) -> Option<u64> {
+pub(crate) fn counter(process: u32, name: &str) -> Option<u64> {
     let pages = CounterPages::find().unwrap();
     let pages = pages.found.iter().filter(|found| found.process == process);
     pages.filter_map(|found| found.page.as_ref().ok()).find_map(|page| {
