@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::child_protocol::ChildCounters;
+use crate::child_protocol::ChildPage;
 use crate::datapath;
 use crate::host_pair::{HostPair, Role};
 use crate::preload::{TIMESTAMPS, accelerated};
@@ -42,7 +42,7 @@ impl ChildProcess {
     pub fn start(
         hosts: &HostPair,
         role: Role,
-        page: &ChildCounters,
+        page: &ChildPage,
         transport: TransportArgs,
         setup: &impl Serialize,
     ) -> Result<Self> {
@@ -122,7 +122,7 @@ impl ChildProcess {
     }
 
     /// Requests the child to stop, and wakes it if it sleeps.
-    pub fn request_stop(&self, page: &ChildCounters) {
+    pub fn request_stop(&self, page: &ChildPage) {
         page.request_stop();
         if let Ok(id) = i32::try_from(self.child.id()) {
             // Children ignore this signal, but it interrupts their wait.

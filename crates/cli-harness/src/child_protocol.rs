@@ -20,14 +20,14 @@ const TICKS: &str = "ticks";
 const BEGIN: &str = "begin";
 
 /// The counter page that the parent shares with one child.
-pub struct ChildCounters {
+pub struct ChildPage {
     control: SharedCounterPage,
     stop: Slot,
     ticks: Slot,
     begin: Slot,
 }
 
-impl ChildCounters {
+impl ChildPage {
     /// Creates a page in the parent.
     pub fn create() -> Result<Self> {
         Self::new(SharedCounterPage::create(&[STOP, TICKS, BEGIN])?)
@@ -96,8 +96,8 @@ impl ChildArgs {
     ///
     /// # Errors
     /// Either was not passed by a parent of this version.
-    pub fn receive<T: DeserializeOwned>(&self) -> Result<(T, ChildCounters)> {
-        let page = ChildCounters::inherited(self.control)?;
+    pub fn receive<T: DeserializeOwned>(&self) -> Result<(T, ChildPage)> {
+        let page = ChildPage::inherited(self.control)?;
         let setup = serde_json::from_reader(io::stdin().lock());
         Ok((setup.context("this subcommand is started by `hairpin` itself only")?, page))
     }

@@ -1,4 +1,4 @@
-//! What the subcommands of `hairpin` share: arguments, hosts, child processes, the run loop, output.
+//! What the subcommands of `hairpin` share: arguments, hosts, child processes, run loop, output.
 //!
 //! Layer L3. The crate contains no subcommand and no protocol: those are in `hairpin-cli-market`
 //! and `hairpin-cli-latency`, which do not depend on each other, so that cargo compiles them side

@@ -2,8 +2,8 @@
 //!
 //! Layer L3. Each module is one subcommand: its arguments, and a function `run` that returns the
 //! exit status. The command line is in `hairpin-cli`; what subcommands share is in
-//! `hairpin-cli-harness`. Statistics are in `hairpin-measure`. The exchange that `t2t` measures is a
-//! child process whose subcommand is in `hairpin-cli-market`; this crate does not depend on it.
+//! `hairpin-cli-harness`. Statistics are in `hairpin-measure`. The exchange that `t2t` measures is
+//! a child process whose subcommand is in `hairpin-cli-market`; this crate does not depend on it.
 //!
 //! | Module | Contents |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | [`t2t`] | tick-to-trade latency: an exchange and a trader as child processes |
 //! | [`trader`] | the trader as a command, and as the child of a `t2t` row |
 //! | [`strategy`] | the trader itself: a strategy between feed handler and session |
-//! | [`bench`] | the published tables, measured on this machine |
+//! | [`mod@bench`] | the published tables, measured on this machine |
 //! | [`lab`] | programs over kernel sockets and under `hairpin run`, compared |
 //! | [`run`] | an unmodified program over AF_XDP |
 //! | [`report`], [`bench_compare`] | results files as a page; two of them compared |

@@ -199,8 +199,8 @@ mod tests {
         assert!(!is_rejected("reactor", "testbed", DependencyKind::Development));
         assert!(!is_rejected("cli-harness", "testbed", DependencyKind::Normal));
         // Cargo compiles the two side by side.
-        assert!(is_rejected("cli-market", "cli-latency", DependencyKind::Development));
-        assert!(is_rejected("cli-latency", "cli-market", DependencyKind::Development));
+        assert!(is_rejected("cli-market", "cli-latency", DependencyKind::Normal));
+        assert!(is_rejected("cli-latency", "cli-market", DependencyKind::Normal));
         assert!(is_rejected("exchange", "mdp3", DependencyKind::Development));
     }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use hairpin_cli_harness::child_process::ChildProcess;
-use hairpin_cli_harness::child_protocol::ChildCounters;
+use hairpin_cli_harness::child_protocol::ChildPage;
 use hairpin_cli_harness::cores::Cores;
 use hairpin_cli_harness::host_pair::{HostPair, Role};
 use hairpin_cli_harness::signals::Signals;
@@ -28,7 +28,7 @@ pub(super) struct BenchContext<'a> {
 /// A child process and its counter page.
 pub(super) struct MonitoredChild {
     pub(super) side: ChildProcess,
-    pub(super) page: ChildCounters,
+    pub(super) page: ChildPage,
 }
 
 impl MonitoredChild {
@@ -38,7 +38,7 @@ impl MonitoredChild {
         transport: TransportArgs,
         setup: &impl serde::Serialize,
     ) -> Result<Self> {
-        let page = ChildCounters::create()?;
+        let page = ChildPage::create()?;
         Ok(Self { side: ChildProcess::start(hosts, role, &page, transport, setup)?, page })
     }
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use hairpin_cli_harness::child_protocol::ChildCounters;
+use hairpin_cli_harness::child_protocol::ChildPage;
 use hairpin_cli_harness::child_protocol::{self, ChildArgs};
 use hairpin_cli_harness::datapath::{BufferSize, OpenTransport};
 use hairpin_cli_harness::signals::Signals;
@@ -57,7 +57,7 @@ pub fn run(arguments: &ChildArgs) -> Result<ExitCode> {
 
 struct Round<'a> {
     setup: &'a PingSetup,
-    page: &'a ChildCounters,
+    page: &'a ChildPage,
     signals: &'a Signals,
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use hairpin_cli_harness::child_process::ChildProcess;
-use hairpin_cli_harness::child_protocol::ChildCounters;
+use hairpin_cli_harness::child_protocol::ChildPage;
 use hairpin_cli_harness::host_pair::{HostPair, Role};
 use hairpin_cli_harness::signals::Signals;
 use hairpin_host::Clock;
@@ -79,7 +79,7 @@ impl PingContext<'_> {
         case: &PingCase,
         mut on_event: impl FnMut(RoundEvent<'_>),
     ) -> Result<Outcome> {
-        let page = ChildCounters::create()?;
+        let page = ChildPage::create()?;
         let setup = self.pong_setup(case);
         let mut pong = ChildProcess::start(self.hosts, Role::Pong, &page, case.transport, &setup)?;
         let ready: PongReady = pong.line(TIMEOUT).map_err(|error| error.context(NotReady))?;
@@ -104,7 +104,7 @@ impl PingContext<'_> {
         mut pong: Option<&mut ChildProcess>,
         mut on_event: impl FnMut(RoundEvent<'_>),
     ) -> Result<PingOutcome> {
-        let page = ChildCounters::create()?;
+        let page = ChildPage::create()?;
         let setup = self.ping_setup(case, remote);
         let mut ping = ChildProcess::start(self.hosts, Role::Ping, &page, case.transport, &setup)?;
         let ready: PingReady = ping.line(TIMEOUT)?;

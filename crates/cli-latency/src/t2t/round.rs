@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use hairpin_cli_harness::child_process::ChildProcess;
-use hairpin_cli_harness::child_protocol::ChildCounters;
+use hairpin_cli_harness::child_protocol::ChildPage;
 use hairpin_cli_harness::host_pair::{HostPair, Role};
 use hairpin_cli_harness::signals::Signals;
 use hairpin_cli_harness::t2t_setup::{
@@ -44,7 +44,7 @@ pub(super) fn run(
     mut progress: impl FnMut(u64),
 ) -> Result<Outcome> {
     // A page each: only packets pass between the two.
-    let (page, trader_page) = (ChildCounters::create()?, ChildCounters::create()?);
+    let (page, trader_page) = (ChildPage::create()?, ChildPage::create()?);
     let exchange_started_ns = t2t_setup::monotonic_ns();
     let transport = exchange.transport;
     let mut exchange_side = ChildProcess::start(hosts, Role::Exchange, &page, transport, exchange)?;

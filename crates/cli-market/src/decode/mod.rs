@@ -19,7 +19,7 @@
 //! one line, and packets that are neither UDP nor TCP in one line for each protocol.
 //!
 //! TCP streams are reassembled, whatever the order of their segments. After a gap, and in a capture
-//! that begins within a connection, the next frame is searched for ([`resync`]). A capture that
+//! that begins within a connection, the next frame is searched for (`resync`). A capture that
 //! begins or ends within a TCP frame is not an error: recording may start and stop at any time, and
 //! a note on standard error states how many bytes of the frame there are.
 

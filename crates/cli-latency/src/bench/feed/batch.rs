@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use anyhow::{Result, bail};
-use hairpin_cli_harness::child_protocol::ChildCounters;
+use hairpin_cli_harness::child_protocol::ChildPage;
 use hairpin_exchange::{Feed as Published, MAX_PAYLOAD, Pace};
 use hairpin_feed_handler::{Channel, ChannelState, EndOfEvent, Feed, FeedLine, Input, Listener};
 use hairpin_host::Clock;
@@ -51,7 +51,7 @@ struct Packets {
 pub(super) fn measure(
     setup: &ReceiverSetup,
     clock: &Clock,
-    page: &ChildCounters,
+    page: &ChildPage,
     stop_requested: &dyn Fn() -> bool,
 ) -> Result<ReceiverOutcome> {
     let samples = usize::try_from(setup.load.samples).unwrap_or(usize::MAX);

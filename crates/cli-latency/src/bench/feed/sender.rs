@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use hairpin_cli_harness::child_protocol::{self, ChildArgs, ChildCounters};
+use hairpin_cli_harness::child_protocol::{self, ChildArgs, ChildPage};
 use hairpin_cli_harness::signals::Signals;
 use hairpin_cli_harness::transport::Transport;
 use hairpin_endpoint::{Transmit, UdpSender};
@@ -91,7 +91,7 @@ impl<'a> Sender<'a> {
     }
 
     /// Sends each event when it is due. Returns `true` if it was stopped before the last event.
-    fn publish(&mut self, page: &ChildCounters, stop_requested: impl Fn() -> bool) -> Result<bool> {
+    fn publish(&mut self, page: &ChildPage, stop_requested: impl Fn() -> bool) -> Result<bool> {
         let load = self.setup.load;
         let begin = self.clock.instant();
         self.flow.set_pace(Pace::Paced, begin);

@@ -1,7 +1,7 @@
 //! Bare sockets: the kernel's share of the latency of an order and its report.
 
 use anyhow::{Result, bail};
-use hairpin_cli_harness::child_protocol::ChildCounters;
+use hairpin_cli_harness::child_protocol::ChildPage;
 use hairpin_endpoint::{Receive, Stream, TcpOptions, TcpStream};
 use hairpin_host::Clock;
 use hairpin_measure::ClosedLoop;
@@ -20,7 +20,7 @@ use super::setup::{ClientCounts, ClientOutcome, ClientSetup, ORDER_BYTES};
 pub(super) fn measure(
     setup: &ClientSetup,
     clock: &Clock,
-    page: &ChildCounters,
+    page: &ChildPage,
     stop_requested: &dyn Fn() -> bool,
 ) -> Result<ClientOutcome> {
     let wait: Wait = setup.wait.parse()?;

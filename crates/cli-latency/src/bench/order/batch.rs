@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use anyhow::{Result, bail};
-use hairpin_cli_harness::child_protocol::ChildCounters;
+use hairpin_cli_harness::child_protocol::ChildPage;
 use hairpin_host::Clock;
 use hairpin_mapped::Journal;
 use hairpin_measure::{BatchRecorder, Recorder};
@@ -35,7 +35,7 @@ const SEQ_NUM: usize = 4 + 8;
 pub(super) fn measure(
     setup: &ClientSetup,
     clock: &Clock,
-    page: &ChildCounters,
+    page: &ChildPage,
     stop_requested: &dyn Fn() -> bool,
 ) -> Result<ClientOutcome> {
     let samples = usize::try_from(setup.load.samples).unwrap_or(usize::MAX);

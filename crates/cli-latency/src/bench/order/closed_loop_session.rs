@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use anyhow::{Result, bail};
-use hairpin_cli_harness::child_protocol::ChildCounters;
+use hairpin_cli_harness::child_protocol::ChildPage;
 use hairpin_cli_harness::datapath::{BufferSize, OpenTransport};
 use hairpin_cli_harness::secret_key::KeyArgs;
 use hairpin_cli_harness::t2t_setup::Account;
@@ -43,7 +43,7 @@ pub(super) const JOURNAL_BYTES: usize = 16 << 20;
 pub(super) fn measure(
     setup: &ClientSetup,
     clock: &Clock,
-    page: &ChildCounters,
+    page: &ChildPage,
     stop_requested: &dyn Fn() -> bool,
 ) -> Result<ClientOutcome> {
     let wait: Wait = setup.wait.parse()?;
@@ -167,7 +167,7 @@ impl<'a> ClosedLoopSession<'a> {
     }
 
     /// Sends one order after the other until all are answered.
-    fn trade(&mut self, page: &ChildCounters, stop_requested: &dyn Fn() -> bool) -> Result<()> {
+    fn trade(&mut self, page: &ChildPage, stop_requested: &dyn Fn() -> bool) -> Result<()> {
         let load = self.setup.load;
         let start = self.clock.instant() + START_DELAY;
         let mut pace = ClosedLoop::new(start, Duration::from_micros(load.interval_us));
