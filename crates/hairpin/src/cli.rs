@@ -7,7 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use hairpin_order_entry::redact_keys;
 
 use crate::cmd::{
-    bench, bench_compare, decode, exchange, feed, generate, lab, order, ping, pong, rds_stress,
+    bench, bench_compare, decode, doctor, exchange, feed, generate, lab, order, ping, pong, rds_stress,
     report, run, stat, t2t, trader,
 };
 use crate::harness::child_protocol::ChildArgs;
@@ -50,6 +50,8 @@ enum Command {
     RdsStress(rds_stress::RdsStressArgs),
     /// Run an unmodified program with its UDP and TCP sockets over AF_XDP
     Run(run::RunCommandArgs),
+    /// Report what Hairpin will do on this host, and what stands in the way; change nothing
+    Doctor(doctor::DoctorArgs),
     /// Compare programs over kernel sockets and under `hairpin run`, between two hosts made for it
     Lab(lab::LabArgs),
     /// Write a page with charts from results files
@@ -111,6 +113,7 @@ pub fn run(library: &[u8]) -> ExitCode {
         Command::Pong(arguments) => pong::run(&arguments),
         Command::RdsStress(arguments) => rds_stress::run(&arguments),
         Command::Run(arguments) => run::run(&arguments, library),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::PingSockperf(arguments) => ping::sockperf_check::run(&arguments),
         Command::PingPing(arguments) => ping::child::run(&arguments),

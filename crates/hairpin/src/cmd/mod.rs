@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod bench_compare;
 pub(crate) mod decode;
+pub(crate) mod doctor;
 pub(crate) mod exchange;
 pub(crate) mod feed;
 pub(crate) mod generate;

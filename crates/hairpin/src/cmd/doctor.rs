@@ -1,0 +1,42 @@
+//! `hairpin doctor`: reports what Hairpin will do on this host, and what stands in the way.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use hairpin_measure::Style;
+
+use crate::harness::stdout;
+
+/// Report what Hairpin will do on this host, and what stands in the way; change nothing
+///
+/// For an interface: the mode, queues, copies, MTU and offloads that `hairpin run` and
+/// `--transport xdp` will use. Then findings about driver, queues, interrupts, cores, clock,
+/// memory, settings, firewall, privileges and containers: what was found, what it costs, and the
+/// command that changes it. As an ordinary user it lists what it could not read. Exit status: 0, 1
+/// if something important is wrong, 2 for wrong arguments.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct DoctorArgs {
+    /// The interface [default: all that are up, except loopback]
+    #[arg(value_name = "IF")]
+    interface: Option<String>,
+
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// Examines the host and prints the report.
+///
+/// # Errors
+/// No such interface; standard output cannot be written.
+pub(crate) fn run(arguments: &DoctorArgs) -> Result<ExitCode> {
+    let report = hairpin_doctor::examine(arguments.interface.as_deref())?;
+    let text = match arguments.json {
+        true => serde_json::to_string_pretty(&report)? + "\n",
+        false => Style::for_stdout().wrap(&report.to_string()),
+    };
+    let mut out = stdout::lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
+    Ok(if report.has_important() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
