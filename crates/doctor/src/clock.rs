@@ -8,7 +8,8 @@ use crate::root::Root;
 
 const FOLDER: &str = "sys/devices/system/clocksource/clocksource0";
 /// The sources that programs read without a system call.
-const FAST_SOURCES: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
+const FAST_SOURCES: [&str; 4] =
+    ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 /// The error of the clock above which CME refuses a logon, in nanoseconds.
 const LOGON_ERROR_NS: u64 = 5_000_000_000;
 
@@ -65,7 +66,9 @@ pub(crate) fn findings(facts: &ClockFacts, measured: &Measurements) -> Vec<Findi
         Some(sync) if !sync.synchronized => {
             let what = match facts.daemons.as_slice() {
                 [] => "no daemon synchronizes the clock".to_owned(),
-                daemons => format!("the clock is not synchronized, though {} runs", daemons.join(", ")),
+                daemons => {
+                    format!("the clock is not synchronized, though {} runs", daemons.join(", "))
+                }
             };
             let seconds = LOGON_ERROR_NS / 1_000_000_000;
             let cost = format!(
@@ -75,7 +78,8 @@ pub(crate) fn findings(facts: &ClockFacts, measured: &Measurements) -> Vec<Findi
             found.push(finding.command("systemctl enable --now chronyd (or PTP: ptp4l, phc2sys)"));
         }
         Some(sync) if sync.error_max.as_nanos() > LOGON_ERROR_NS => {
-            let what = format!("the clock may be {} s off", sync.error_max.as_nanos() / 1_000_000_000);
+            let what =
+                format!("the clock may be {} s off", sync.error_max.as_nanos() / 1_000_000_000);
             let cost = "CME refuses a logon whose time is more than 5 s off";
             found.push(Finding::important("clock.error", what, cost).command("chronyc makestep"));
         }

@@ -57,7 +57,8 @@ impl CoreFacts {
             allowed,
             isolated: root.cores(&format!("{CPU}/isolated")),
             tickless: root.cores(&format!("{CPU}/nohz_full")),
-            without_callbacks: parameter(&command_line, "rcu_nocbs").map_or_else(Vec::new, parse_cores),
+            without_callbacks: parameter(&command_line, "rcu_nocbs")
+                .map_or_else(Vec::new, parse_cores),
             governors,
             idle_states: idle_states(root, first),
             smt: root.text(&format!("{CPU}/smt/active")).as_deref() == Some("1"),

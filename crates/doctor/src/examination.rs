@@ -110,3 +110,6 @@ fn obstacle(findings: &[Finding]) -> Option<String> {
     };
     findings.iter().find(blocks).map(|finding| finding.found.clone())
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,7 +20,8 @@ pub(crate) struct FirewallFacts {
 impl FirewallFacts {
     pub(crate) fn read(root: &Root, chains: Result<Vec<Chain>, String>) -> Self {
         let mut tables = Vec::new();
-        for (file, program) in [("ip_tables_names", "iptables"), ("ip6_tables_names", "ip6tables")] {
+        for (file, program) in [("ip_tables_names", "iptables"), ("ip6_tables_names", "ip6tables")]
+        {
             let names = root.text(&format!("proc/net/{file}")).unwrap_or_default();
             tables.extend(names.split_whitespace().map(|name| format!("{program} {name}")));
         }
@@ -53,7 +54,9 @@ pub(crate) fn findings(facts: &FirewallFacts) -> Vec<Finding> {
         Err(cause) => {
             let what = format!("cannot read the rules of nftables: {cause}");
             let cost = "unknown: bypassed frames skip them";
-            found.push(Finding::note("firewall.unread", what, cost).command("sudo nft list ruleset"));
+            found.push(
+                Finding::note("firewall.unread", what, cost).command("sudo nft list ruleset"),
+            );
         }
     }
     if !facts.tables.is_empty() {
@@ -81,7 +84,8 @@ pub(crate) fn interface_findings(facts: &InterfaceFacts) -> Vec<Finding> {
     if !control.filters.is_empty() {
         let what = format!("traffic control has filters: {}", control.filters.join(", "));
         let finding = Finding::advice("firewall.filters", what, "bypassed frames skip them");
-        let command = format!("tc filter show dev {name} ingress; tc filter show dev {name} egress");
+        let command =
+            format!("tc filter show dev {name} ingress; tc filter show dev {name} egress");
         found.push(finding.command(command));
     }
     let shaping = control.disciplines.iter().find(|kind| !PLAIN.contains(&kind.as_str()));

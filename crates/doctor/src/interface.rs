@@ -185,7 +185,8 @@ fn mode(facts: &InterfaceFacts) -> Vec<Finding> {
     if facts.answers.link.loopback || facts.plans.is_err() {
         return found;
     }
-    let cost = "the filter runs after the driver: the kernel allocates a buffer and copies each frame";
+    let cost =
+        "the filter runs after the driver: the kernel allocates a buffer and copies each frame";
     if facts.virtio_refuses {
         let what = "the virtual card combines received frames, so that virtio_net refuses native \
                     mode";

@@ -21,6 +21,8 @@
 //! | `cores`, `clock`, `memory`, `sysctls` | findings about the host |
 //! | `firewall`, `privileges`, `container` | findings about what bypass skips, and what it may do |
 //! | `finding`, `report` | [`Finding`] and [`Report`] |
+//! | `bundle`, `redactor` | [`write_bundle`]: report and pings for others, without names and addresses |
+//! | `check` | [`CheckHost`]: checks of configuration files |
 //!
 //! To add a finding, add its fact to the `Facts` of its area, the finding to `findings` there, and
 //! a test with a host that has it and one that has not.
@@ -32,6 +34,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod bundle;
+mod check;
 mod clock;
 mod container;
 mod cores;
@@ -46,12 +50,16 @@ mod netlink;
 mod offloads;
 mod privileges;
 mod queues;
+mod redactor;
 mod report;
 mod root;
 mod sysctls;
 
+pub use bundle::{BundleError, write_bundle};
+pub use check::{CheckHost, CheckLine, Judgment, ThreadsParser};
 pub use examination::examine;
 pub use finding::{Finding, Severity};
 pub use kernel::ExamineError;
+pub use redactor::Redactor;
 pub use report::{HostSummary, InterfaceSummary, Report};
 pub use root::Root;

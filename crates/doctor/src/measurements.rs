@@ -6,9 +6,7 @@ use std::io::Read;
 use std::thread;
 use std::time::Instant;
 
-use hairpin_host::{
-    Clock, ClockCost, ClockSource, CoreWatch, busy_time, steal_time, watch_core,
-};
+use hairpin_host::{Clock, ClockCost, ClockSource, CoreWatch, busy_time, steal_time, watch_core};
 use hairpin_time::Duration;
 
 /// The time over which the load is measured. The kernel counts it in ticks of 10 ms.

@@ -67,9 +67,10 @@ pub(crate) fn findings(facts: &MemoryFacts, needed: u64) -> Vec<Finding> {
     if facts.transparent_huge_pages {
         let cost = "the kernel may move the pages of a program while it runs: up to milliseconds";
         let what = "transparent huge pages for all memory";
-        found.push(Finding::note("memory.huge_pages", what, cost).command(
-            "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
-        ));
+        found.push(
+            Finding::note("memory.huge_pages", what, cost)
+                .command("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"),
+        );
     }
     if facts.node_balancing {
         let cost = "page faults while a program runs, to move its pages between nodes";

@@ -122,9 +122,9 @@ pub(crate) fn traffic_control(interface: u32) -> io::Result<TrafficControl> {
             payload[4..8].copy_from_slice(&interface.to_ne_bytes());
             payload[12..16].copy_from_slice(&parent.to_ne_bytes());
             let request = Request { kind: GET_FILTER, payload };
-            found.filters.extend(socket.dump(&request, |_, payload| {
-                discipline(payload).map(|(_, kind)| kind)
-            })?);
+            found.filters.extend(
+                socket.dump(&request, |_, payload| discipline(payload).map(|(_, kind)| kind))?,
+            );
         }
     }
     found.filters.sort();
@@ -257,7 +257,10 @@ mod tests {
             ],
         );
         assert_eq!((found.name.as_str(), found.index, found.below), ("eth1.5", 7, Some(2)));
-        assert_eq!((found.kind.as_deref(), found.member_of.as_deref()), (Some("vlan"), Some("bond")));
+        assert_eq!(
+            (found.kind.as_deref(), found.member_of.as_deref()),
+            (Some("vlan"), Some("bond"))
+        );
         assert_eq!((found.up, found.running, found.program), (true, false, Some(9)));
         let plain = link(FLAG_UP | FLAG_RUNNING, &[attribute(43, &attribute(2, &[0]))]);
         assert_eq!((plain.running, plain.program, plain.kind), (true, None, None));

@@ -9,7 +9,8 @@ pub(crate) fn findings(facts: &InterfaceFacts) -> Vec<Finding> {
         return Vec::new();
     }
     let (name, settings) = (facts.name(), &facts.answers.settings);
-    let switch_off = |finding: Finding, feature: &str, flag: &str| match settings.is_fixed(feature) {
+    let switch_off = |finding: Finding, feature: &str, flag: &str| match settings.is_fixed(feature)
+    {
         true => finding,
         false => finding.command(format!("ethtool -K {name} {flag} off")),
     };

@@ -32,8 +32,7 @@ impl PrivilegeFacts {
         let lockdown = lockdown.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
         Self {
             missing,
-            user_namespace: users
-                .is_some_and(|users| users.split_ascii_whitespace().ne(ALL_USERS)),
+            user_namespace: users.is_some_and(|users| users.split_ascii_whitespace().ne(ALL_USERS)),
             no_new_privileges: value("NoNewPrivs").as_deref() == Some("1"),
             filtered_calls: value("Seccomp").as_deref() == Some("2"),
             lockdown: lockdown.map(|(mode, _)| mode.to_owned()).filter(|mode| mode != "none"),
@@ -57,11 +56,14 @@ pub(crate) fn findings(facts: &PrivilegeFacts) -> Vec<Finding> {
         let cost = "the kernel loads no BPF program there, whatever the capabilities: no AF_XDP";
         let what = "this process is in a user namespace";
         let finding = Finding::important("privileges.namespace", what, cost);
-        found.push(finding.command("start it outside (containers: not rootless, no user namespace)"));
+        found.push(
+            finding.command("start it outside (containers: not rootless, no user namespace)"),
+        );
     }
     if facts.filtered_calls {
         let cost = "bpf(2), perf and io_uring may be denied: AF_XDP or a wait then fails";
-        let finding = Finding::note("privileges.seccomp", "system calls are filtered (seccomp)", cost);
+        let finding =
+            Finding::note("privileges.seccomp", "system calls are filtered (seccomp)", cost);
         found.push(finding.command("containers: --security-opt seccomp=unconfined"));
     }
     if let Some(mode) = &facts.lockdown {

@@ -114,9 +114,7 @@ pub(crate) fn findings(
         );
         let cost = format!("up to {delay} us per frame, unless a socket polls the driver");
         let finding = Finding::advice("queues.deferred", what, cost);
-        found.push(
-            finding.command(format!("echo 0 > /sys/class/net/{name}/napi_defer_hard_irqs")),
-        );
+        found.push(finding.command(format!("echo 0 > /sys/class/net/{name}/napi_defer_hard_irqs")));
     }
     if let Some((node, cores)) = &facts.node
         && !cores.iter().any(|core| allowed.contains(core))

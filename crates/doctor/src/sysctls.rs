@@ -96,8 +96,7 @@ pub(crate) fn interface_findings(interface: &str, filter: Option<u32>) -> Vec<Fi
     let cost = "packets whose sender is not reached over this interface are dropped, such as \
                 market data without a route back; AF_XDP drops them too";
     let finding = Finding::advice("sysctls.rp_filter", "rp_filter is 1 (strict)", cost);
-    let command = format!(
-        "sysctl net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.{interface}.rp_filter=2"
-    );
+    let command =
+        format!("sysctl net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.{interface}.rp_filter=2");
     vec![finding.command(command)]
 }

@@ -7,8 +7,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 use hairpin_order_entry::redact_keys;
 
 use crate::cmd::{
-    bench, bench_compare, decode, doctor, exchange, feed, generate, lab, order, ping, pong, rds_stress,
-    report, run, stat, t2t, trader,
+    bench, bench_compare, check, decode, doctor, exchange, feed, generate, lab, order, ping, pong,
+    rds_stress, report, run, stat, t2t, trader,
 };
 use crate::harness::child_protocol::ChildArgs;
 use crate::harness::{secret_key, usage};
@@ -52,6 +52,8 @@ enum Command {
     Run(run::RunCommandArgs),
     /// Report what Hairpin will do on this host, and what stands in the way; change nothing
     Doctor(doctor::DoctorArgs),
+    /// Check configuration files, and connect to nothing
+    Check(check::CheckArgs),
     /// Compare programs over kernel sockets and under `hairpin run`, between two hosts made for it
     Lab(lab::LabArgs),
     /// Write a page with charts from results files
@@ -114,6 +116,7 @@ pub fn run(library: &[u8]) -> ExitCode {
         Command::RdsStress(arguments) => rds_stress::run(&arguments),
         Command::Run(arguments) => run::run(&arguments, library),
         Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::PingSockperf(arguments) => ping::sockperf_check::run(&arguments),
         Command::PingPing(arguments) => ping::child::run(&arguments),

@@ -195,9 +195,8 @@ impl InterfaceQuery {
             set.map(|(_, name)| text(name)).filter(|name| !name.is_empty()).collect()
         };
         let active = |block: &[u32], bit: usize| block[2] >> bit & 1 != 0;
-        let fixed = |block: &[u32], bit: usize| {
-            block[0] >> bit & 1 == 0 || block[3] >> bit & 1 != 0
-        };
+        let fixed =
+            |block: &[u32], bit: usize| block[0] >> bit & 1 == 0 || block[3] >> bit & 1 != 0;
         Ok((named(&active), named(&fixed)))
     }
 

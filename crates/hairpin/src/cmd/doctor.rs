@@ -1,9 +1,10 @@
 //! `hairpin doctor`: reports what Hairpin will do on this host, and what stands in the way.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use hairpin_measure::Style;
 
 use crate::harness::stdout;
@@ -22,16 +23,27 @@ pub(crate) struct DoctorArgs {
     interface: Option<String>,
 
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(long, conflicts_with = "bundle")]
     json: bool,
+
+    /// Write a JSON file for others: the report, and pings of each protocol over each transport
+    /// between two hosts made for it, without addresses and names
+    #[arg(long, value_name = "FILE")]
+    bundle: Option<PathBuf>,
 }
 
 /// Examines the host and prints the report.
 ///
 /// # Errors
-/// No such interface; standard output cannot be written.
+/// No such interface; standard output or the bundle cannot be written.
 pub(crate) fn run(arguments: &DoctorArgs) -> Result<ExitCode> {
     let report = hairpin_doctor::examine(arguments.interface.as_deref())?;
+    if let Some(path) = &arguments.bundle {
+        let program = std::env::current_exe().context("cannot find this program")?;
+        hairpin_doctor::write_bundle(path, &report, &program, |transport, protocol| {
+            let _ = writeln!(io::stderr(), "ping: {protocol} over {transport}");
+        })?;
+    }
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&report)? + "\n",
         false => Style::for_stdout().wrap(&report.to_string()),

@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod bench_compare;
+pub(crate) mod check;
 pub(crate) mod decode;
 pub(crate) mod doctor;
 pub(crate) mod exchange;

@@ -72,11 +72,7 @@ impl RequestSocket {
     ///
     /// # Errors
     /// The kernel's.
-    pub fn command<M: NetlinkSerializable>(
-        &mut self,
-        order: M,
-        flags: u16,
-    ) -> io::Result<()> {
+    pub fn command<M: NetlinkSerializable>(&mut self, order: M, flags: u16) -> io::Result<()> {
         self.send(order, NLM_F_ACK | flags)?;
         loop {
             self.receive()?;
