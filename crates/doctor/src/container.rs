@@ -28,7 +28,10 @@ impl ContainerFacts {
             ("var/run/secrets/kubernetes.io", "Kubernetes"),
             ("run/systemd/container", "systemd"),
         ];
-        let runtime = marks.into_iter().find(|(path, _)| root.exists(path)).map(|(_, name)| name);
+        // The image of a virtual machine may have a mark too; there the kernel's threads are visible.
+        let is_host = root.text("proc/2/comm").as_deref() == Some("kthreadd");
+        let runtime = marks.into_iter().find(|(path, _)| !is_host && root.exists(path));
+        let runtime = runtime.map(|(_, name)| name);
         let groups = root.text("proc/self/cgroup").unwrap_or_default();
         Self {
             runtime,

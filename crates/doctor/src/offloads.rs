@@ -26,8 +26,8 @@ pub(crate) fn findings(facts: &InterfaceFacts) -> Vec<Finding> {
         found.push(switch_off(finding, "rx-gro-hw", "rx-gro-hw"));
     }
     if settings.is_active("rx-gro") && facts.is_generic() {
-        let cost = "TCP only: the kernel combines frames before the filter; they arrive in parts, \
-                    and before Linux 6.6 they are lost";
+        let cost = "TCP only: the kernel combines frames before the filter; they arrive in parts \
+                    (before Linux 6.6 they are lost)";
         let finding = Finding::advice("offloads.gro", "GRO is on, in generic mode", cost);
         found.push(switch_off(finding, "rx-gro", "gro"));
     }

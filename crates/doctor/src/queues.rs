@@ -105,7 +105,7 @@ pub(crate) fn findings(
     }
     found.extend(rings(interface));
     found.extend(coalescing(interface));
-    found.extend(interrupt_cores(name, facts, isolated));
+    found.extend(interrupt_cores(facts, isolated));
     if facts.deferred_interrupts > 0 && facts.flush_timeout > 0 {
         let delay = facts.flush_timeout / 1_000;
         let what = format!(
@@ -156,7 +156,7 @@ fn coalescing(interface: &InterfaceFacts) -> Option<Finding> {
     Some(finding.command(format!("ethtool -C {name} adaptive-rx off rx-usecs 0")))
 }
 
-fn interrupt_cores(name: &str, facts: &QueueFacts, isolated: &[usize]) -> Vec<Finding> {
+fn interrupt_cores(facts: &QueueFacts, isolated: &[usize]) -> Vec<Finding> {
     let cores = facts.cores();
     let mut found = Vec::new();
     if cores.is_empty() {
@@ -168,18 +168,22 @@ fn interrupt_cores(name: &str, facts: &QueueFacts, isolated: &[usize]) -> Vec<Fi
         let own = facts.interrupts.iter().filter(|(_, at)| at.iter().any(|it| on.contains(it)));
         own.map(|(number, _)| number.to_string()).collect::<Vec<_>>().join(" ")
     };
+    let move_away = |finding: Finding, from: &[usize]| {
+        finding.command(format!(
+            "for irq in {}; do echo CORE > /proc/irq/$irq/smp_affinity_list; done",
+            numbers(from)
+        ))
+    };
     if disturbed.is_empty() {
-        let what = format!("cores {} handle the interrupts of {name}", format_cores(&cores));
-        let cost = "a thread that spins there waits for the kernel: pin it to another core";
-        found.push(Finding::note("queues.interrupts", what, cost));
+        let what = format!("cores {} handle the interrupts", format_cores(&cores));
+        let cost = "a thread that spins there waits for the kernel: pin it to another core, or move \
+                    the interrupts";
+        found.push(move_away(Finding::note("queues.interrupts", what, cost), &cores));
     } else {
         let what = format!("isolated cores {} handle interrupts", format_cores(&disturbed));
         let cost = "each frame interrupts the thread that spins there";
-        let finding = Finding::advice("queues.isolated_interrupts", what, cost);
-        found.push(finding.command(format!(
-            "for irq in {}; do echo CORE > /proc/irq/$irq/smp_affinity_list; done",
-            numbers(&disturbed)
-        )));
+        found
+            .push(move_away(Finding::advice("queues.isolated_interrupts", what, cost), &disturbed));
     }
     if facts.balanced {
         let cost = "it moves interrupts to other cores while programs run";

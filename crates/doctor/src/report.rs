@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hairpin_xdp::{CopyMode, InterfacePlan, Mode};
+use hairpin_xdp::{CopyMode, Features, InterfacePlan, Mode};
 use serde::Serialize;
 
 use crate::finding::{Finding, Severity};
@@ -44,6 +44,8 @@ pub struct InterfaceSummary {
     pub name: String,
     /// The driver.
     pub driver: Option<String>,
+    /// The XDP features that the driver reports; `None` if the kernel does not report them.
+    pub features: Option<Vec<&'static str>>,
     /// The mode of the filter: `native`, `generic`, or `auto` if the kernel decides; `None` if
     /// AF_XDP cannot be used.
     pub mode: Option<String>,
@@ -102,6 +104,7 @@ impl InterfaceSummary {
         Self {
             name: device.name.clone(),
             driver: device.driver.clone(),
+            features: device.features.map(features),
             mode: plans.map(|[datagrams, _]| mode(datagrams)),
             tcp_mode: plans.map(|[_, tcp]| mode(tcp)),
             copies: plans.map(|[datagrams, _]| match datagrams.copy_mode {
@@ -118,14 +121,26 @@ impl InterfaceSummary {
     }
 }
 
+fn features(features: Features) -> Vec<&'static str> {
+    let Features { native, zero_copy, multi_buffer, receive_stamps, transmit_stamps } = features;
+    let all = [
+        (native, "native mode"),
+        (zero_copy, "zero-copy"),
+        (multi_buffer, "frames of several buffers"),
+        (receive_stamps, "receive timestamps"),
+        (transmit_stamps, "transmit timestamps"),
+    ];
+    all.into_iter().filter(|(is_there, _)| *is_there).map(|(_, name)| name).collect()
+}
+
 impl fmt::Display for InterfaceSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, queues, mtu, .. } = self;
         write!(f, "{name}: ")?;
         if let Some(obstacle) = &self.obstacle {
-            write!(f, "kernel sockets, because of: {obstacle}")?;
+            write!(f, "kernel sockets, because of: {obstacle}; ")?;
             if self.mode.is_some() {
-                f.write_str("; without that, ")?;
+                f.write_str("without that, ")?;
             }
         }
         if let (Some(mode), Some(tcp_mode)) = (&self.mode, &self.tcp_mode) {
@@ -137,16 +152,19 @@ impl fmt::Display for InterfaceSummary {
                 f.write_str(")")?;
             }
             let copies = if self.copies == Some("copy") { "copies" } else { "no copies" };
-            write!(f, ", {copies}")?;
+            write!(f, ", {copies}, ")?;
         }
         let plural = if *queues == 1 { "" } else { "s" };
-        write!(f, ", {queues} queue{plural}, MTU {mtu}")?;
+        write!(f, "{queues} queue{plural}, MTU {mtu}")?;
         if let Some(max) = self.mtu_max {
             write!(f, " (limit {max})")?;
         }
         write!(f, ", driver {}", self.driver.as_deref().unwrap_or("none"))?;
+        if let Some(features) = self.features.as_ref().filter(|features| !features.is_empty()) {
+            write!(f, " with {}", features.join(", "))?;
+        }
         if !self.offloads.is_empty() {
-            write!(f, ", on: {}", self.offloads.join(", "))?;
+            write!(f, "; on: {}", self.offloads.join(", "))?;
         }
         Ok(())
     }
