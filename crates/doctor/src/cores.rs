@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::measurements::Measurements;
 use crate::root::{Root, format_cores, parse_cores};
 
@@ -11,6 +11,9 @@ const CPU: &str = "sys/devices/system/cpu";
 const EXIT_LATENCY_US: u32 = 2;
 /// The share of a core above which other programs matter, in percent.
 const BUSY_PERCENT: u32 = 20;
+/// The share of a core that is important if the hypervisor takes it, in percent. The kernel counts
+/// in steps of 2 % over the time of the measurement.
+const STOLEN_PERCENT: u32 = 5;
 /// The mitigation files whose text begins with this have one that costs time.
 const MITIGATION: &str = "Mitigation:";
 
@@ -182,7 +185,9 @@ fn others(facts: &CoreFacts, measured: &Measurements) -> Vec<Finding> {
     if stolen > 0 {
         let what = format!("the hypervisor takes up to {stolen} % of a core (steal)");
         let cost = "pauses of milliseconds that no setting of this host avoids";
-        found.push(Finding::important("cores.steal", what, cost));
+        let severity =
+            if stolen >= STOLEN_PERCENT { Severity::Important } else { Severity::Advice };
+        found.push(Finding::new(severity, "cores.steal", what, cost));
     } else if facts.virtual_machine {
         let cost = "the hypervisor may pause it at any time, and its card adds a copy";
         found.push(Finding::note("cores.virtual", "virtual machine", cost));

@@ -71,7 +71,8 @@ pub(crate) fn findings(facts: &FirewallFacts) -> Vec<Finding> {
 fn describe(chains: &[&Chain]) -> String {
     let describe = |chain: &&Chain| {
         let drops = if chain.drops { ", else drop" } else { "" };
-        format!("{} {} ({} rules{drops})", chain.table, chain.name, chain.rules)
+        let plural = if chain.rules == 1 { "" } else { "s" };
+        format!("{} {} ({} rule{plural}{drops})", chain.table, chain.name, chain.rules)
     };
     chains.iter().map(describe).collect::<Vec<_>>().join(", ")
 }

@@ -45,7 +45,7 @@ impl InterfaceFacts {
         let virtio_refuses = answers.device.driver.as_deref() == Some("virtio_net")
             && features.is_some_and(|bits| refuses_native(&bits));
         if virtio_refuses && let Some(features) = &mut answers.device.features {
-            features.native = false;
+            (features.native, features.zero_copy) = (false, false);
         }
         let plans = plan(&answers.device, false)
             .and_then(|datagrams| Ok([datagrams, plan(&answers.device, true)?]));
@@ -154,7 +154,7 @@ fn structure(facts: &InterfaceFacts) -> Vec<Finding> {
     let mut found = Vec::new();
     if facts.is_kind("vlan") {
         let cost = "VLAN devices are not supported: use kernel sockets on this one";
-        found.push(Finding::important("interface.vlan", "VLAN device", cost));
+        found.push(Finding::important("interface.vlan", "the interface is a VLAN", cost));
     }
     if let Some(master) = &link.member_of {
         let what = format!("member of a {master}");
@@ -163,7 +163,7 @@ fn structure(facts: &InterfaceFacts) -> Vec<Finding> {
     }
     if facts.is_kind("bond") {
         let cost = "generic mode only: the members do not deliver to sockets of the bond";
-        found.push(Finding::advice("interface.bond", "bond", cost));
+        found.push(Finding::advice("interface.bond", "the interface is a bond", cost));
     }
     if facts.is_kind("ipvlan") && link.without_arp {
         let cost = "what is sent goes through the kernel: the driver needs its routes";
@@ -201,7 +201,7 @@ fn mode(facts: &InterfaceFacts) -> Vec<Finding> {
     }
     if facts.is_kind("veth") {
         let cost = "generic mode is faster by a quarter here; commands with TCP use native mode";
-        found.push(Finding::note("interface.veth", "veth", cost));
+        found.push(Finding::note("interface.veth", "the interface is a veth", cost));
     }
     if features.is_none() {
         let cost = "native mode is tried first, and is used if the driver has it";

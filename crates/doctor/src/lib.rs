@@ -55,7 +55,7 @@ mod report;
 mod root;
 mod sysctls;
 
-pub use bundle::{BundleError, write_bundle};
+pub use bundle::{BundleError, PongHost, write_bundle};
 pub use check::{CheckHost, CheckLine, Judgment, ThreadsParser};
 pub use examination::examine;
 pub use finding::{Finding, Severity};

@@ -1,10 +1,12 @@
 //! `hairpin doctor`: reports what Hairpin will do on this host, and what stands in the way.
 
 use std::io::{self, Write};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use hairpin_doctor::PongHost;
 use hairpin_measure::Style;
 
 use crate::harness::stdout;
@@ -26,10 +28,15 @@ pub(crate) struct DoctorArgs {
     #[arg(long, conflicts_with = "bundle")]
     json: bool,
 
-    /// Write a JSON file for others: the report, and pings of each protocol over each transport
-    /// between two hosts made for it, without addresses and names
+    /// Write a JSON file for others: the report, and pings of each protocol over each transport,
+    /// without addresses and names
     #[arg(long, value_name = "FILE")]
     bundle: Option<PathBuf>,
+
+    /// Ping the pongs of this host over IF: udp and tcp at port 9200, rds at 9201, multicast at
+    /// 239.255.92.0:9202, raw [default: two hosts made for it]
+    #[arg(long, value_name = "ADDR", requires = "bundle", requires = "interface")]
+    pong: Option<Ipv4Addr>,
 }
 
 /// Examines the host and prints the report.
@@ -40,7 +47,10 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<ExitCode> {
     let report = hairpin_doctor::examine(arguments.interface.as_deref())?;
     if let Some(path) = &arguments.bundle {
         let program = std::env::current_exe().context("cannot find this program")?;
-        hairpin_doctor::write_bundle(path, &report, &program, |transport, protocol| {
+        let interface = arguments.interface.as_deref();
+        let pong = arguments.pong.zip(interface);
+        let pong = pong.map(|(address, interface)| PongHost { address, interface });
+        hairpin_doctor::write_bundle(path, &report, &program, pong, |transport, protocol| {
             let _ = writeln!(io::stderr(), "ping: {protocol} over {transport}");
         })?;
     }

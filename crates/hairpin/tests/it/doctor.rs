@@ -54,9 +54,12 @@ fn changes_something(call: &str) -> bool {
         "write" | "writev" | "pwrite64" => !(call.contains("(1<") || call.contains("(2<")),
         // Requests that read, to the kernel.
         "sendto" | "sendmsg" => ["_NEW", "_SET", "_DEL"].iter().any(|kind| call.contains(kind)),
-        "ioctl" => !["SIOCETHTOOL", "SIOCGIFMTU", "TCGETS", "TIOCGWINSZ"]
-            .iter()
-            .any(|request| call.contains(request)),
+        // SIOCETHTOOL: hairpin-xdp has only its commands that read.
+        "ioctl" => {
+            let reading =
+                ["SIOCETHTOOL", "SIOCGIFMTU", "SIOCGIFINDEX", "TCGETS", "TIOCGWINSZ", "FIONBIO"];
+            !reading.iter().any(|request| call.contains(request))
+        }
         "adjtimex" => !call.contains("modes=0"),
         "bpf" | "connect" => call.contains("bpf(") || !call.contains("AF_NETLINK"),
         _ => true,
