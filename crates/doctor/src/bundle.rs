@@ -84,7 +84,7 @@ struct Ping {
     /// The results file.
     #[serde(skip_serializing_if = "Option::is_none")]
     results: Option<Value>,
-    /// The reason why there are none.
+    /// The reason why there are no results.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -197,9 +197,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         // A program that has results over the kernel, and errors over others.
         let program = folder.path().join("ping");
-        let script = "#!/bin/sh\n[ \"$3\" = kernel ] || { echo \"no $5 at 10.0.0.1\" >&2; exit 1; }\n\
-                      for file; do :; done\n\
-                      echo '{\"command\": \"secret path\", \"rows\": [\"10.9.9.9\"]}' > \"$file\"\n";
+        let script = r#"#!/bin/sh
+            [ "$3" = kernel ] || { echo "no $5 at 10.0.0.1" >&2; exit 1; }
+            for file; do :; done
+            echo '{"command": "secret path", "rows": ["10.9.9.9"]}' > "$file"
+            "#;
         fs::write(&program, script).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let path = folder.path().join("bundle.json");

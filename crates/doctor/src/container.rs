@@ -28,7 +28,7 @@ impl ContainerFacts {
             ("var/run/secrets/kubernetes.io", "Kubernetes"),
             ("run/systemd/container", "systemd"),
         ];
-        // The image of a virtual machine may have a mark too; there the kernel's threads are visible.
+        // The image of a virtual machine may have a mark too, but its kernel's threads are visible.
         let is_host = root.text("proc/2/comm").as_deref() == Some("kthreadd");
         let runtime = marks.into_iter().find(|(path, _)| !is_host && root.exists(path));
         let runtime = runtime.map(|(_, name)| name);

@@ -25,7 +25,8 @@ const FLAG_UP: u32 = 1;
 const FLAG_RUNNING: u32 = 1 << 6;
 const FLAG_LOOPBACK: u32 = 1 << 3;
 const FLAG_NO_ARP: u32 = 1 << 7;
-/// `TC_H_CLSACT` with `TC_H_MIN_INGRESS` and `TC_H_MIN_EGRESS`; an ingress discipline has the first.
+/// `TC_H_CLSACT` with `TC_H_MIN_INGRESS` and `TC_H_MIN_EGRESS`. An ingress discipline has only the
+/// first.
 const CLASSIFIER_PARENTS: [u32; 2] = [0xffff_fff2, 0xffff_fff3];
 
 /// An interface, as `ip -details link` prints it.

@@ -176,8 +176,8 @@ fn interrupt_cores(facts: &QueueFacts, isolated: &[usize]) -> Vec<Finding> {
     };
     if disturbed.is_empty() {
         let what = format!("cores {} handle the interrupts", format_cores(&cores));
-        let cost = "a thread that spins there waits for the kernel: pin it to another core, or move \
-                    the interrupts";
+        let cost = "a thread that spins there waits for the kernel: use another core, or move the \
+                    interrupts";
         found.push(move_away(Finding::note("queues.interrupts", what, cost), &cores));
     } else {
         let what = format!("isolated cores {} handle interrupts", format_cores(&disturbed));

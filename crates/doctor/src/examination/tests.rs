@@ -27,6 +27,46 @@ const CARD: &str = "sys/class/net/eth1";
 const CLOCKS: &str = "sys/devices/system/clocksource/clocksource0";
 const LIMIT: &str = "Limit                     Soft Limit           Hard Limit           Units";
 
+/// The files of the healthy host.
+const FILES: &[(&str, &str)] = &[
+    ("sys/class/net/eth1/ifindex", "2\n"),
+    ("sys/devices/system/cpu/online", "0-3\n"),
+    ("sys/devices/system/cpu/isolated", "2-3\n"),
+    ("sys/devices/system/cpu/nohz_full", "2-3\n"),
+    ("sys/devices/system/cpu/smt/active", "0\n"),
+    ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
+    ("sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n"),
+    ("sys/devices/system/cpu/cpu0/cpuidle/state0/latency", "0\n"),
+    ("sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C6\n"),
+    ("sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "133\n"),
+    ("sys/devices/system/cpu/cpu0/cpuidle/state1/disable", "1\n"),
+    ("sys/devices/system/cpu/vulnerabilities/spectre_v2", "Not affected\n"),
+    ("sys/devices/system/cpu/vulnerabilities/meltdown", "Vulnerable\n"),
+    ("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"),
+    ("sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet\n"),
+    ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+    ("sys/kernel/security/lockdown", "[none] integrity confidentiality\n"),
+    ("proc/cmdline", "quiet isolcpus=2-3 nohz_full=2-3 rcu_nocbs=2-3\n"),
+    ("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu tsc\n"),
+    ("proc/meminfo", "MemTotal: 16384 kB\nSwapTotal:             0 kB\n"),
+    ("proc/self/status", "CapEff:\t0000000000000000\nNoNewPrivs:\t0\nSeccomp:\t0\n"),
+    ("proc/self/uid_map", "         0          0 4294967295\n"),
+    ("proc/self/cgroup", "0::/user.slice\n"),
+    ("sys/fs/cgroup/user.slice/cpu.max", "max 100000\n"),
+    ("sys/fs/cgroup/user.slice/memory.max", "max\n"),
+    ("proc/net/ip_tables_names", ""),
+    ("proc/sys/net/core/busy_poll", "50\n"),
+    ("proc/sys/net/core/busy_read", "50\n"),
+    ("proc/sys/net/core/rmem_max", "16777216\n"),
+    ("proc/sys/net/core/netdev_max_backlog", "1000\n"),
+    ("proc/sys/net/core/bpf_jit_enable", "1\n"),
+    ("proc/sys/net/ipv4/tcp_ecn", "2\n"),
+    ("proc/sys/net/ipv4/conf/all/rp_filter", "0\n"),
+    ("proc/sys/net/ipv4/conf/eth1/rp_filter", "2\n"),
+    ("proc/sys/net/netfilter/nf_conntrack_count", "0\n"),
+    ("proc/sys/net/netfilter/nf_conntrack_tcp_be_liberal", "0\n"),
+];
+
 impl MadeUpHost {
     /// Creates a host with nothing to find: four cores of which two are isolated, and a card.
     fn healthy() -> Self {
@@ -78,44 +118,7 @@ impl MadeUpHost {
                 watches: Vec::new(),
             },
         };
-        for (path, text) in [
-            ("sys/class/net/eth1/ifindex", "2\n"),
-            ("sys/devices/system/cpu/online", "0-3\n"),
-            ("sys/devices/system/cpu/isolated", "2-3\n"),
-            ("sys/devices/system/cpu/nohz_full", "2-3\n"),
-            ("sys/devices/system/cpu/smt/active", "0\n"),
-            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state0/latency", "0\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C6\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "133\n"),
-            ("sys/devices/system/cpu/cpu0/cpuidle/state1/disable", "1\n"),
-            ("sys/devices/system/cpu/vulnerabilities/spectre_v2", "Not affected\n"),
-            ("sys/devices/system/cpu/vulnerabilities/meltdown", "Vulnerable\n"),
-            ("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"),
-            ("sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet\n"),
-            ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
-            ("sys/kernel/security/lockdown", "[none] integrity confidentiality\n"),
-            ("proc/cmdline", "quiet isolcpus=2-3 nohz_full=2-3 rcu_nocbs=2-3\n"),
-            ("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu tsc\n"),
-            ("proc/meminfo", "MemTotal: 16384 kB\nSwapTotal:             0 kB\n"),
-            ("proc/self/status", "CapEff:\t0000000000000000\nNoNewPrivs:\t0\nSeccomp:\t0\n"),
-            ("proc/self/uid_map", "         0          0 4294967295\n"),
-            ("proc/self/cgroup", "0::/user.slice\n"),
-            ("sys/fs/cgroup/user.slice/cpu.max", "max 100000\n"),
-            ("sys/fs/cgroup/user.slice/memory.max", "max\n"),
-            ("proc/net/ip_tables_names", ""),
-            ("proc/sys/net/core/busy_poll", "50\n"),
-            ("proc/sys/net/core/busy_read", "50\n"),
-            ("proc/sys/net/core/rmem_max", "16777216\n"),
-            ("proc/sys/net/core/netdev_max_backlog", "1000\n"),
-            ("proc/sys/net/core/bpf_jit_enable", "1\n"),
-            ("proc/sys/net/ipv4/tcp_ecn", "2\n"),
-            ("proc/sys/net/ipv4/conf/all/rp_filter", "0\n"),
-            ("proc/sys/net/ipv4/conf/eth1/rp_filter", "2\n"),
-            ("proc/sys/net/netfilter/nf_conntrack_count", "0\n"),
-            ("proc/sys/net/netfilter/nf_conntrack_tcp_be_liberal", "0\n"),
-        ] {
+        for (path, text) in FILES {
             host.file(path, text);
         }
         host.file(
@@ -404,8 +407,8 @@ fn obstacle_is_named_before_the_plan() {
     assert_eq!(
         report.interfaces[0].to_string(),
         "eth1: kernel sockets, because of: missing CAP_NET_RAW, CAP_BPF; without that, AF_XDP in \
-         native mode, copies, 2 queues, MTU 1500 (limit 1774), driver ice with native mode, receive \
-         timestamps"
+         native mode, copies, 2 queues, MTU 1500 (limit 1774), driver ice with native mode, \
+         receive timestamps"
     );
     let mut host = MadeUpHost::healthy();
     host.device().mtu = 9_000;
