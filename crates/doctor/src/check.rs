@@ -29,8 +29,8 @@ pub type ThreadsParser = fn(&str) -> Result<Vec<usize>, String>;
 /// The judgment of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judgment {
-    /// The file is valid.
-    Valid,
+    /// The kind of the file, and its contents in short.
+    Found,
     /// A fact to know.
     Note,
     /// Something that fails when the file is used.
@@ -120,7 +120,7 @@ impl CheckHost {
             [] => String::new(),
             ids => format!(", segments {}", ids.join(", ")),
         };
-        lines.valid(format!(
+        lines.found(format!(
             "order.toml: session {} of firm {}, {} primary and {} backup hosts{segments}",
             logon.session,
             logon.firm,
@@ -166,7 +166,7 @@ impl CheckHost {
             Ok(cores) => cores,
             Err(error) => return lines.wrong(error),
         };
-        lines.valid(format!("threads file: cores {}", format_cores(&cores)));
+        lines.found(format!("threads file: cores {}", format_cores(&cores)));
         for core in &cores {
             if !self.allowed_cores.contains(core) {
                 let allowed = format_cores(&self.allowed_cores);
@@ -189,7 +189,7 @@ impl CheckHost {
             "" => String::new(),
             environment => format!("{environment}, "),
         };
-        lines.valid(format!("channels: {environment}{count} channel{plural}"));
+        lines.found(format!("channels: {environment}{count} channel{plural}"));
         if count == 0 {
             lines.wrong("no channel");
         }
@@ -243,7 +243,7 @@ fn check_gateways(text: &str, lines: &mut Lines<'_>) {
     };
     let version = |&id: &u8| msgw_schema_version(text, id);
     let usable = segments.iter().filter(|id| version(id).is_ok()).count();
-    lines.valid(format!(
+    lines.found(format!(
         "MSGW_Config.xml: {usable} of {} market segments are usable",
         segments.len()
     ));
@@ -299,8 +299,8 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    fn valid(&mut self, text: impl fmt::Display) {
-        self.push(Judgment::Valid, &text);
+    fn found(&mut self, text: impl fmt::Display) {
+        self.push(Judgment::Found, &text);
     }
 
     fn note(&mut self, text: impl fmt::Display) {
@@ -321,7 +321,7 @@ impl Lines<'_> {
 impl fmt::Display for CheckLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let judgment = match self.judgment {
-            Judgment::Valid => "valid",
+            Judgment::Found => "found",
             Judgment::Note => "note",
             Judgment::Wrong => "wrong",
         };

@@ -200,7 +200,8 @@ fn mode(facts: &InterfaceFacts) -> Vec<Finding> {
         found.push(Finding::advice("interface.generic", what, cost));
     }
     if facts.is_kind("veth") {
-        let cost = "generic mode is faster by a quarter here; commands with TCP use native mode";
+        let cost =
+            "generic mode is faster by a quarter here; `--transport xdp` with TCP uses native mode";
         found.push(Finding::note("interface.veth", "the interface is a veth", cost));
     }
     if features.is_none() {

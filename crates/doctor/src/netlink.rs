@@ -288,6 +288,16 @@ mod tests {
     }
 
     #[test]
+    fn discipline_has_an_interface_and_a_kind() {
+        let mut payload = vec![0; TRAFFIC_HEADER];
+        payload[4..8].copy_from_slice(&7_u32.to_ne_bytes());
+        assert_eq!(discipline(&payload), None);
+        payload.extend(attribute(2, &[0; 8]));
+        payload.extend(attribute(1, b"clsact\0"));
+        assert_eq!(discipline(&payload), Some((7, "clsact".to_owned())));
+    }
+
+    #[test]
     fn truncated_messages_are_skipped() {
         for length in 0..TRAFFIC_HEADER {
             assert_eq!(discipline(&vec![0; length]), None);

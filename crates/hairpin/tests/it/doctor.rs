@@ -134,7 +134,7 @@ fn check_prints_a_line_per_finding() {
     let threads = write("threads.toml", &format!("[threads]\ntrader = {core}\n"));
     let output = run(&["check", &threads]);
     assert_status(&output, 0);
-    assert_eq!(stdout(&output), format!("{threads}: valid: threads file: cores {core}\n"));
+    assert_eq!(stdout(&output), format!("{threads}: found: threads file: cores {core}\n"));
     let broken = write("broken.toml", "[threads]\ntrader = 100000\n");
     let output = run(&["check", &threads, &broken]);
     assert_status(&output, 1);
@@ -155,7 +155,7 @@ fn check_refuses_a_key_file_that_others_can_read() {
     assert!(stdout(&output).contains("wrong: cannot use the key file"), "{}", stdout(&output));
     mode(0o600);
     let output = run(&["check", &order]);
-    assert!(stdout(&output).contains("valid: order.toml: session ABC"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("found: order.toml: session ABC"), "{}", stdout(&output));
     assert!(!stdout(&output).contains("AAEC"));
 }
 
