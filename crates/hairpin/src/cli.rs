@@ -9,8 +9,8 @@ use hairpin_cli_harness::{output, secret_key, usage};
 use hairpin_order_entry::redact_keys;
 
 use crate::cmd::{
-    bench, bench_compare, decode, exchange, feed, generate, lab, order, ping, pong, rds_stress,
-    report, run, stat, t2t, trader,
+    bench, bench_compare, check, decode, doctor, exchange, feed, generate, lab, order, ping, pong,
+    rds_stress, report, run, stat, t2t, trader,
 };
 
 /// A low-latency CME trading stack for Linux: market data, order entry, an exchange simulator and
@@ -50,6 +50,10 @@ enum Command {
     RdsStress(rds_stress::RdsStressArgs),
     /// Run an unmodified program with its UDP and TCP sockets over AF_XDP
     Run(run::RunCommandArgs),
+    /// Report what Hairpin will do on this host, and what stands in the way; change nothing
+    Doctor(doctor::DoctorArgs),
+    /// Check configuration files, and connect to nothing
+    Check(check::CheckArgs),
     /// Compare programs over kernel sockets and under `hairpin run`, between two hosts made for it
     Lab(lab::LabArgs),
     /// Write a page with charts from results files
@@ -114,6 +118,8 @@ pub fn run(library: &[u8]) -> ExitCode {
         Command::Pong(arguments) => pong::run(&arguments),
         Command::RdsStress(arguments) => rds_stress::run(&arguments),
         Command::Run(arguments) => run::run(&arguments, library),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::PingSockperf(arguments) => ping::sockperf_check::run(&arguments),
         Command::PingPing(arguments) => ping::child::run(&arguments),

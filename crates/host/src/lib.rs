@@ -15,7 +15,7 @@
 //! | file | content |
 //! |---|---|
 //! | `clock.rs`, `calibration.rs`, `tsc.rs`, `kernel_clock.rs` | the clock and its sources |
-//! | `clock_cost.rs`, `drift.rs` | the cost and the drift of the clock |
+//! | `clock_cost.rs`, `drift.rs`, `clock_sync.rs` | cost, drift and synchronization of the clock |
 //! | `affinity.rs`, `thread.rs` | CPU affinity; thread names and timer slack |
 //! | `core_watch.rs`, `core_counters.rs` | interruptions of a core; steal time and backlog drops |
 //! | `host_facts.rs` | CPU, kernel and governor for results files |
@@ -37,6 +37,7 @@ mod affinity;
 mod calibration;
 mod clock;
 mod clock_cost;
+mod clock_sync;
 mod core_counters;
 mod core_watch;
 mod drift;
@@ -51,6 +52,7 @@ pub mod tsc;
 pub use affinity::{PinError, allowed_cores, pin};
 pub use clock::{Clock, ClockSource};
 pub use clock_cost::ClockCost;
+pub use clock_sync::{ClockSync, clock_sync};
 pub use core_counters::{backlog_drops, busy_time, process_time, steal_time};
 pub use core_watch::{CoreWatch, watch_core};
 pub use drift::Drift;

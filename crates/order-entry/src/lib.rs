@@ -171,7 +171,7 @@ pub use hairpin_ilink3::{
 pub use hairpin_reactor::{CallError, Panic, SpawnError, SpinError};
 pub use hairpin_sbe::{Decimal, EncodeError};
 pub use journal_record::{CONTROL_RECORD, FILL_RECORD, MESSAGE_RECORD, snapshot_from_record};
-pub use msgw_config::{MsgwConfigError, msgw_schema_version};
+pub use msgw_config::{MsgwConfigError, msgw_schema_version, msgw_segments};
 pub use orders::{
     CancelOnQuit, Download, DownloadError, DownloadResult, Downloaded, InFlight, Intent, Order,
     OrderRequest, OrderState, OrderTracking, Orders, OrdersCounters, OrdersLeft, RequestKind,

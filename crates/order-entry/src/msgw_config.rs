@@ -41,21 +41,36 @@ pub enum MsgwConfigError {
 /// # Errors
 /// [`MsgwConfigError`].
 pub fn msgw_schema_version(text: &str, segment: u8) -> Result<Version, MsgwConfigError> {
-    // The position only: the parser's message quotes the file, which may be another, with a key.
-    let document = Document::parse(text).map_err(|error| {
-        let position = error.pos();
-        MsgwConfigError::Xml(format!("not XML at line {}, column {}", position.row, position.col))
-    })?;
-    let has_id = |node: &Node<'_, '_>| {
-        let id = node.attribute("id").and_then(|id| id.trim().parse().ok());
-        node.has_tag_name("marketsegment") && id == Some(segment)
-    };
+    let document = parse(text)?;
+    let has_id = |node: &Node<'_, '_>| segment_id(node) == Some(segment);
     let node = document.descendants().find(has_id).ok_or(MsgwConfigError::NoSegment(segment))?;
     let element = node.children().find(|child| child.has_tag_name(TO_CME));
     let versions = element.and_then(|element| element.text()).unwrap_or_default().trim();
     let printed = if versions.len() > VERSIONS_MAX { "…" } else { versions };
     let usable = versions.split(',').filter_map(|it| Version::new(it.trim().parse().ok()?));
     usable.max().ok_or_else(|| MsgwConfigError::Version { segment, versions: printed.to_owned() })
+}
+
+/// Returns the ids of the market segments in CME's file, in the file's order.
+///
+/// # Errors
+/// [`MsgwConfigError::Xml`].
+pub fn msgw_segments(text: &str) -> Result<Vec<u8>, MsgwConfigError> {
+    Ok(parse(text)?.descendants().filter_map(|node| segment_id(&node)).collect())
+}
+
+fn parse(text: &str) -> Result<Document<'_>, MsgwConfigError> {
+    // The position only: the parser's message quotes the file, which may be another, with a key.
+    Document::parse(text).map_err(|error| {
+        let position = error.pos();
+        MsgwConfigError::Xml(format!("not XML at line {}, column {}", position.row, position.col))
+    })
+}
+
+/// Returns the id of a market segment; `None` for another node.
+fn segment_id(node: &Node<'_, '_>) -> Option<u8> {
+    let id = node.attribute("id").filter(|_| node.has_tag_name("marketsegment"))?;
+    id.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -94,6 +109,13 @@ mod tests {
         }
         let error = msgw_schema_version(&file("8"), 12).unwrap_err();
         assert_eq!(error, MsgwConfigError::Version { segment: 12, versions: String::new() });
+    }
+
+    #[test]
+    fn segments_are_listed_in_the_order_of_the_file() {
+        assert_eq!(msgw_segments(&file("8")).unwrap(), [12, 70]);
+        assert!(msgw_segments("<configuration/>").unwrap().is_empty());
+        assert!(msgw_segments("no XML").is_err());
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //! - [`start_keeper`]: a process that ends the connections of a program that was killed.
 //! - [`RunSummary`]: what the processes of a run have accelerated.
 //! - [`Poller`]: polls many sockets with one call.
+//! - [`plan_interface`]: what opening a stack will do; [`RequestSocket`]: netlink requests.
 //!
 //! The kernel keeps routes, neighbors, addresses and group members. A watcher thread follows their
 //! changes. Traffic that cannot bypass the kernel falls back to it and is reported
@@ -151,12 +152,13 @@ pub use hairpin_xdp::{
     register_fork_handlers,
 };
 pub use neighbors::Neighbors;
+pub use netlink::{RequestSocket, attributes};
 pub use path_event::{FallbackReason, PathEvent};
 pub use poller::Poller;
 pub use raw_frames::RawFrames;
 pub use run_summary::{LastLine, RunCount, RunSummary};
 pub use settings::{SocketOptions, StackSettings};
-pub use stack::Stack;
+pub use stack::{Stack, plan_interface};
 pub use tcp::{
     AdoptedTcp, KeeperClient, TakeoverError, TcpCounters, TcpReceived, TcpSocket, TcpStatus,
     inheritable, start_keeper,

@@ -26,10 +26,11 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::protocols::NETLINK_ROUTE;
 
 pub(crate) use address::InterfaceAddress;
+pub use attributes::attributes;
 pub(crate) use change::Change;
 pub(crate) use link::Link;
 pub(crate) use neighbor::{Neighbor, NeighborState};
-pub(crate) use request_socket::RequestSocket;
+pub use request_socket::RequestSocket;
 pub(crate) use route::{Route, RouteKind};
 
 use change::Changes;

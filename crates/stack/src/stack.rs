@@ -13,8 +13,8 @@ use std::thread::JoinHandle;
 use hairpin_netstack::{DeviceSettings, Settings};
 use hairpin_wire::MacAddress;
 use hairpin_xdp::{
-    Interface, InterfaceError, InterfaceSettings, Mode, Packet, PreparedInterface, ReceiveStamps,
-    RxProbe, TxWakeup, Umem,
+    Device, Interface, InterfaceError, InterfacePlan, InterfaceSettings, Mode, Packet,
+    PreparedInterface, ReceiveStamps, RxProbe, TxWakeup, Umem,
 };
 
 use crate::control_plane::{ControlPlane, packet_limit};
@@ -304,21 +304,40 @@ impl Stack {
     }
 }
 
-/// Prepares the interface. For TCP, native mode is preferred on a veth too.
+/// Prepares the interface.
 pub(crate) fn prepare_interface(
     name: &str,
     settings: &StackSettings,
 ) -> Result<PreparedInterface, InterfaceError> {
+    first_possible(settings, |interface| PreparedInterface::new(name, interface))
+}
+
+/// Plans what opening a stack on a device will do, without changing anything.
+///
+/// # Errors
+/// See [`InterfacePlan::new`].
+pub fn plan_interface(
+    device: &Device,
+    settings: &StackSettings,
+) -> Result<InterfacePlan, InterfaceError> {
+    first_possible(settings, |interface| InterfacePlan::new(device, interface))
+}
+
+/// Attempts to open an interface. For TCP, native mode is preferred on a veth too.
+fn first_possible<T>(
+    settings: &StackSettings,
+    attempt: impl Fn(&InterfaceSettings) -> Result<T, InterfaceError>,
+) -> Result<T, InterfaceError> {
     let interface = interface_settings(settings);
     if settings.tcp && interface.mode == Mode::Auto {
         let native = InterfaceSettings { mode: Mode::Native, ..interface.clone() };
-        match PreparedInterface::new(name, &native) {
+        match attempt(&native) {
             // Native mode is not possible, for example because of the MTU.
             Err(InterfaceError::Link { .. }) => {}
-            prepared => return prepared,
+            done => return done,
         }
     }
-    PreparedInterface::new(name, &interface)
+    attempt(&interface)
 }
 
 /// Returns the settings of the interface of a stack: the same for the process that opens it and for

@@ -1,20 +1,11 @@
 //! Network interface properties, as the driver and the kernel report them.
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use crate::ethtool::InterfaceQuery;
 use crate::netdev::Features;
-
-/// linux/sockios.h.
-const SIOCETHTOOL: libc::Ioctl = 0x8946;
-/// linux/ethtool.h: `ETHTOOL_GFLAGS` and its VLAN-offload bit, `ETHTOOL_GRXRINGS`,
-/// `ETHTOOL_GCHANNELS`.
-const GET_FLAGS: u32 = 0x25;
-const FLAG_RECEIVE_VLAN: u32 = 1 << 8;
-const GET_RX_RINGS: u32 = 0x2d;
-const GET_CHANNELS: u32 = 0x3c;
 
 /// Bytes of an Ethernet header with one VLAN tag: the frame length beyond the MTU.
 pub const ETHERNET_HEADER: u32 = 18;
@@ -141,119 +132,6 @@ fn is_link_up(name: &str) -> bool {
     // SAFETY: the list is not used any more.
     unsafe { libc::freeifaddrs(first) };
     is_up
-}
-
-/// An ioctl(2) request about one interface.
-struct InterfaceQuery {
-    socket: OwnedFd,
-    request: libc::ifreq,
-}
-
-/// `struct ethtool_channels`.
-#[repr(C)]
-#[derive(Default)]
-struct EthtoolChannels {
-    command: u32,
-    max_receive: u32,
-    max_transmit: u32,
-    max_other: u32,
-    max_combined: u32,
-    receive: u32,
-    transmit: u32,
-    other: u32,
-    combined: u32,
-}
-
-/// `struct ethtool_rxnfc`, of whose 192 bytes only the number of rings is read.
-#[repr(C)]
-struct EthtoolRings {
-    command: u32,
-    flow_type: u32,
-    count: u64,
-    rest: [u64; 22],
-}
-
-/// `struct ethtool_value`.
-#[repr(C)]
-struct EthtoolValue {
-    command: u32,
-    data: u32,
-}
-
-impl InterfaceQuery {
-    fn new(name: &str) -> io::Result<Self> {
-        let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
-        // SAFETY: the call takes integers and accesses no memory of this process.
-        let fd = unsafe { libc::socket(libc::AF_INET, kind, 0) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor is new and has no other owner.
-        let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-        // SAFETY: a request consists of integers, pointers and bytes, for which zero is a valid
-        // value.
-        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        // The last byte stays NUL; interface names are shorter.
-        let room = request.ifr_name.len() - 1;
-        for (to, from) in request.ifr_name[..room].iter_mut().zip(name.bytes()) {
-            *to = from.cast_signed() as c_char;
-        }
-        Ok(Self { socket, request })
-    }
-
-    fn mtu(&self) -> io::Result<u32> {
-        let mut request = self.request;
-        // SAFETY: the request outlives the call.
-        let result =
-            unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) };
-        if result < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the kernel wrote this member.
-        u32::try_from(unsafe { request.ifr_ifru.ifru_mtu }).map_err(io::Error::other)
-    }
-
-    /// Returns the current and the maximum number of receive queues. An interface that reports none
-    /// has one.
-    fn queues(&self) -> io::Result<(u32, u32)> {
-        let mut channels = EthtoolChannels { command: GET_CHANNELS, ..EthtoolChannels::default() };
-        // SAFETY: the structure that this command requires.
-        if unsafe { self.ethtool((&raw mut channels).cast()) }? {
-            let EthtoolChannels { receive, combined, max_receive, max_combined, .. } = channels;
-            let now = (receive + combined).max(1);
-            return Ok((now, (max_receive + max_combined).max(now)));
-        }
-        let mut rings =
-            EthtoolRings { command: GET_RX_RINGS, flow_type: 0, count: 0, rest: [0; 22] };
-        // SAFETY: the structure that this command requires.
-        let supported = unsafe { self.ethtool((&raw mut rings).cast()) }?;
-        let count = if supported { u32::try_from(rings.count).unwrap_or(1).max(1) } else { 1 };
-        Ok((count, count))
-    }
-
-    fn strips_vlan(&self) -> io::Result<bool> {
-        let mut value = EthtoolValue { command: GET_FLAGS, data: 0 };
-        // SAFETY: the structure that this command requires.
-        let supported = unsafe { self.ethtool((&raw mut value).cast()) }?;
-        Ok(supported && value.data & FLAG_RECEIVE_VLAN != 0)
-    }
-
-    /// Runs an ethtool command. Returns `false` if the driver does not support it.
-    ///
-    /// # Safety
-    /// `data` points to the complete, writable structure that its first word names.
-    unsafe fn ethtool(&self, data: *mut c_char) -> io::Result<bool> {
-        let mut request = self.request;
-        request.ifr_ifru.ifru_data = data;
-        // SAFETY: the request and the structure that it points to outlive the call.
-        match unsafe { libc::ioctl(self.socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) } {
-            0.. => Ok(true),
-            _ => match io::Error::last_os_error() {
-                reason if reason.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(false),
-                reason => Err(reason),
-            },
-        }
-    }
 }
 
 #[cfg(test)]

@@ -70,7 +70,8 @@
 //! | `tx_wakeup.rs` | [`TxWakeup`]: the system call that sends a transmit ring |
 //! | `timestamp.rs` | receive and transmit timestamps |
 //! | `filter.rs`, `filter/` | [`Filter`]: entries, maps, the program and its assembler, attachment |
-//! | `device.rs`, `netdev.rs` | properties and XDP features of an interface |
+//! | `device.rs`, `ethtool.rs`, `netdev.rs` | properties, settings and XDP features of an interface |
+//! | `plan.rs` | [`InterfacePlan`]: what opening an interface will do |
 //! | `capabilities.rs` | the required capabilities |
 //! | `xsk_socket.rs`, `mapping.rs`, `btf.rs` | system calls, mappings, kernel type information |
 //! | `fork_guard.rs`, `fork_guard/` | [`ForkGuardedFd`]: descriptors that a forked child does not inherit |
@@ -88,6 +89,7 @@
 mod btf;
 mod capabilities;
 mod device;
+mod ethtool;
 mod filter;
 mod fork_guard;
 mod frame;
@@ -96,6 +98,7 @@ mod interface;
 mod mapping;
 mod netdev;
 mod opened_interface;
+mod plan;
 mod prepared_socket;
 mod ring;
 mod rx_probe;
@@ -110,6 +113,7 @@ pub use capabilities::{
     Capability, CapabilityError, MissingCapabilities, check_capabilities, drop_capabilities,
 };
 pub use device::{Device, DeviceError, ETHERNET_HEADER, LinkState};
+pub use ethtool::{Coalescing, DriverSettings, RingSizes};
 pub use filter::{
     Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, LinkOwner, Mode,
     Protocol, Slot, Stamping, Verdict,
@@ -123,6 +127,7 @@ pub use frame_pool::FramePool;
 pub use interface::{Interface, InterfaceError, InterfaceSettings};
 pub use netdev::Features;
 pub use opened_interface::{OpenedInterface, PreparedInterface};
+pub use plan::InterfacePlan;
 pub use rx_probe::RxProbe;
 pub use socket::{
     BusyPolling, Completion, CopyMode, Socket, SocketError, SocketSettings, Statistics,

@@ -172,6 +172,21 @@ mod tests {
     }
 
     #[test]
+    fn features_are_bits_of_their_attributes() {
+        let attribute = |kind: u16, value: u64| {
+            let header = [12_u16.to_ne_bytes(), kind.to_ne_bytes()].concat();
+            [header, value.to_ne_bytes().to_vec()].concat()
+        };
+        let answer = |xdp| [attribute(XDP_FEATURES, xdp), attribute(RECEIVE_METADATA, 1)].concat();
+        let features = Features::parse(&answer(0b101_011));
+        let all = [features.native, features.zero_copy, features.multi_buffer];
+        assert_eq!(all, [true, true, true]);
+        assert!(features.receive_stamps && !features.transmit_stamps);
+        // A driver that runs programs and does not redirect has no native mode.
+        assert!(!Features::parse(&answer(0b1)).native);
+    }
+
+    #[test]
     fn loopback_reports_no_features() {
         // SAFETY: the name is NUL-terminated.
         let lo = unsafe { libc::if_nametoindex(c"lo".as_ptr()) };

@@ -4,18 +4,17 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::{fmt, io};
 
 use crate::capabilities::check_capabilities;
-use crate::device::{Device, ETHERNET_HEADER, LinkState};
+use crate::device::{Device, LinkState};
 use crate::filter::{Filter, FilterSettings, Link, LinkError, Mode, Stamping};
 use crate::fork_guard::without_forks;
 use crate::frame_pool::FramePool;
 use crate::interface::{InterfaceError, InterfaceSettings};
+use crate::plan::{check_frames, check_mode, check_mtu, resolve_mode};
 use crate::prepared_socket::{PreparedSocket, Rings};
 use crate::socket::{CopyMode, Socket, SocketError, SocketSettings};
 use crate::timestamp::ReceiveStamps;
-use crate::umem::{Umem, UmemSettings};
+use crate::umem::Umem;
 
-/// The driver of a bond, as ethtool names it.
-const BOND: &str = "bonding";
 /// The number of descriptors apart from the sockets: memory, link and those of the filter.
 const COMMON: usize = 8;
 
@@ -275,24 +274,6 @@ fn socket_settings(
     Ok(socket)
 }
 
-fn check_mtu(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError> {
-    let max_mtu = umem.longest_frame().saturating_sub(ETHERNET_HEADER);
-    if device.mtu <= max_mtu {
-        return Ok(());
-    }
-    let (name, mtu, frame_size) = (device.name.clone(), device.mtu, umem.frame_size);
-    Err(InterfaceError::Mtu { name, mtu, frame_size, max_mtu })
-}
-
-fn check_frames(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError> {
-    let (queues, frames) = (device.queues, umem.frames);
-    // Zero frames are reported by `UmemSettings`.
-    if frames == 0 || frames >= queues.saturating_mul(2) {
-        return Ok(());
-    }
-    Err(InterfaceError::Frames { name: device.name.clone(), queues, frames })
-}
-
 /// Loads the filter and attaches it, with driver timestamps if possible.
 fn attach_filter(
     device: &Device,
@@ -326,25 +307,6 @@ fn attach_filter(
     Ok((filter, link, receive_stamps))
 }
 
-/// Refuses native mode on a bond: its members run the filter, and their frames do not reach a
-/// socket of the bond, so that they would be lost.
-fn check_mode(device: &Device, mode: Mode) -> Result<(), LinkError> {
-    if mode != Mode::Native || device.driver.as_deref() != Some(BOND) {
-        return Ok(());
-    }
-    let reason = "the members of a bond do not deliver to its sockets; use generic mode";
-    Err(LinkError::Refused { mode, reason: io::Error::new(io::ErrorKind::Unsupported, reason) })
-}
-
-/// Resolves [`Mode::Auto`]: generic on a veth, whose native mode copies each frame once more;
-/// otherwise native if the driver supports it.
-fn resolve_mode(device: &Device, mode: Mode) -> Mode {
-    match (mode, device.driver.as_deref()) {
-        (Mode::Auto, Some("veth" | BOND)) => Mode::Generic,
-        (mode, _) => mode,
-    }
-}
-
 /// Compares a kernel release such as `6.1.0-50-amd64`.
 fn is_6_4_or_newer(release: &str) -> bool {
     let mut numbers = release.split(['.', '-']).map(|it| it.trim().parse::<u32>().unwrap_or(0));
@@ -373,10 +335,6 @@ unsafe fn complete(
 mod tests {
     use super::*;
 
-    fn device(mtu: u32) -> Device {
-        Device { mtu, ..Device::from_name("lo").unwrap() }
-    }
-
     #[test]
     fn releases_are_compared_by_number() {
         for release in ["6.4.0", "6.12.117+deb13-amd64", "7.2.13", "10.0-rc1", "6.18.44-fc\n"] {
@@ -385,41 +343,5 @@ mod tests {
         for release in ["6.1.0-50-amd64", "5.15.0", "6.3.9", "4.18", "", "x"] {
             assert!(!is_6_4_or_newer(release), "{release}");
         }
-    }
-
-    #[test]
-    fn bond_has_generic_mode_only() {
-        let bond = Device { driver: Some(BOND.to_string()), ..device(1_500) };
-        assert_eq!(resolve_mode(&bond, Mode::Auto), Mode::Generic);
-        let error = check_mode(&bond, Mode::Native).unwrap_err().to_string();
-        assert!(error.starts_with("native mode: the members of a bond"), "{error}");
-        assert!(check_mode(&bond, Mode::Generic).is_ok());
-        assert!(check_mode(&device(1_500), Mode::Native).is_ok());
-    }
-
-    #[test]
-    fn mtu_check_names_the_largest_mtu_that_fits() {
-        let umem = UmemSettings::default();
-        assert!(check_mtu(&device(1_774), &umem).is_ok());
-        let error = check_mtu(&device(1_775), &umem).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "cannot use lo: MTU 1775 exceeds 1774, the most that frames of 2048 bytes hold"
-        );
-        let large = UmemSettings { frame_size: 4_096, ..umem };
-        assert!(check_mtu(&device(3_822), &large).is_ok());
-        assert!(check_mtu(&device(3_823), &large).is_err());
-    }
-
-    #[test]
-    fn frame_check_requires_two_frames_per_queue() {
-        let device = Device { queues: 4, ..device(1_500) };
-        let umem = |frames| UmemSettings { frames, ..UmemSettings::default() };
-        assert!(check_frames(&device, &umem(8)).is_ok());
-        let error = check_frames(&device, &umem(7)).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "cannot use lo: 7 frames are too few for 4 queues, use at least two per queue"
-        );
     }
 }

@@ -1,5 +1,8 @@
 //! The subcommands: one module each.
 
+pub(crate) mod check;
+pub(crate) mod doctor;
+
 pub(crate) use hairpin_cli_latency::{
     bench, bench_compare, lab, ping, pong, rds_stress, report, run, stat, t2t, trader,
 };

@@ -17,6 +17,7 @@ mod churn;
 mod cli_reference;
 mod client_and_gateway;
 mod decode;
+mod doctor;
 mod download;
 mod error_messages;
 mod exchange_and_trader;

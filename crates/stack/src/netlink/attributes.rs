@@ -7,7 +7,7 @@ use netlink_packet_route::AddressFamily;
 
 /// Returns the types and values of attributes, up to the first incomplete one. The type excludes
 /// the flags about its encoding.
-pub(crate) fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     NlasIterator::new(bytes).map_while(Result::ok).map(|attribute| {
         let (kind, length) = (attribute.kind(), usize::from(attribute.length()));
         (kind, &attribute.into_inner()[NLA_HEADER_SIZE..length])

@@ -20,7 +20,7 @@ const ATTEMPTS: u32 = 16;
 /// A netlink socket for requests. It is connected to the kernel, so datagrams from other senders
 /// are rejected.
 #[derive(Debug)]
-pub(crate) struct RequestSocket {
+pub struct RequestSocket {
     socket: Socket,
     request_id: RequestId,
     datagram: Vec<u8>,
@@ -31,7 +31,7 @@ impl RequestSocket {
     ///
     /// # Errors
     /// Those of creating a socket.
-    pub(crate) fn open(protocol: isize) -> io::Result<Self> {
+    pub fn open(protocol: isize) -> io::Result<Self> {
         let mut socket = Socket::new(protocol)?;
         let port = socket.bind_auto()?.port_number();
         socket.connect(&SocketAddr::new(0, 0))?;
@@ -45,7 +45,7 @@ impl RequestSocket {
     ///
     /// # Errors
     /// A kernel before Linux 4.20.
-    pub(crate) fn enable_strict_checking(&self) -> io::Result<()> {
+    pub fn enable_strict_checking(&self) -> io::Result<()> {
         self.socket.set_netlink_get_strict_chk(true)
     }
 
@@ -53,7 +53,7 @@ impl RequestSocket {
     ///
     /// # Errors
     /// The kernel's; `InvalidData` if the reply is malformed.
-    pub(crate) fn request<M: NetlinkSerializable, T>(
+    pub fn request<M: NetlinkSerializable, T>(
         &mut self,
         request: M,
         parse: impl FnOnce(u16, &[u8]) -> Option<T>,
@@ -72,11 +72,7 @@ impl RequestSocket {
     ///
     /// # Errors
     /// The kernel's.
-    pub(crate) fn command<M: NetlinkSerializable>(
-        &mut self,
-        order: M,
-        flags: u16,
-    ) -> io::Result<()> {
+    pub fn command<M: NetlinkSerializable>(&mut self, order: M, flags: u16) -> io::Result<()> {
         self.send(order, NLM_F_ACK | flags)?;
         loop {
             self.receive()?;
@@ -95,7 +91,7 @@ impl RequestSocket {
     ///
     /// # Errors
     /// The kernel's; `ResourceBusy` if they keep changing.
-    pub(crate) fn dump<M: NetlinkSerializable + Clone, E>(
+    pub fn dump<M: NetlinkSerializable + Clone, E>(
         &mut self,
         request: &M,
         mut parse: impl FnMut(u16, &[u8]) -> Option<E>,

@@ -29,7 +29,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Private modules of the crate, for tests of their behavior on a real kernel.
 #[path = "../../src"]
-#[allow(dead_code, unused_imports, reason = "the stack uses more of it")]
+#[allow(dead_code, unreachable_pub, unused_imports, reason = "the stack uses more of it")]
 mod source {
     pub(crate) mod memberships;
     pub(crate) mod netlink;
