@@ -80,7 +80,12 @@ impl CheckHost {
             Ok(bytes) => {
                 let text = readable(&bytes);
                 match FileKind::recognize(&text) {
-                    Some(FileKind::Order) => self.check_order(path, &mut lines),
+                    Some(FileKind::Order) => {
+                        self.check_order(path, &mut lines);
+                        if text.lines().any(permits_any_key_file) {
+                            lines.note("insecure_key_file: other users may read the secret key");
+                        }
+                    }
                     Some(FileKind::Threads) => self.check_threads(&text, threads, &mut lines),
                     Some(FileKind::Gateways) => check_gateways(&text, &mut lines),
                     Some(FileKind::Channels) => {
@@ -257,6 +262,13 @@ fn check_gateways(text: &str, lines: &mut Lines<'_>) {
     if usable == 0 {
         lines.wrong("no market segment has a schema version that a session can use");
     }
+}
+
+/// Returns `true` for the line of order.toml that permits a key file of any mode.
+fn permits_any_key_file(line: &str) -> bool {
+    let value = line.trim().strip_prefix("insecure_key_file").map(str::trim_start);
+    let value = value.and_then(|rest| rest.strip_prefix('='));
+    value.is_some_and(|value| value.trim().starts_with("true"))
 }
 
 /// The kind of a file.

@@ -80,6 +80,14 @@ fn key_file_that_others_can_read_is_wrong() {
 }
 
 #[test]
+fn key_file_of_any_mode_is_a_note() {
+    let permits = ORDER.replace("session =", "insecure_key_file = true\nsession =");
+    assert!(has(&check("order.toml", &permits), Judgment::Note, "insecure_key_file"));
+    let forbids = permits.replace("true", "false # or true");
+    assert!(!has(&check("order.toml", &forbids), Judgment::Note, "insecure_key_file"));
+}
+
+#[test]
 fn schedule_is_compared_with_the_time() {
     let with = |windows: &str| {
         let schedule = format!(
