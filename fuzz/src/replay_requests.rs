@@ -6,8 +6,8 @@
 //! - What it sends are frames of the announced length; a connection sends no more than the packets
 //!   that it may request, a logon and a logout.
 //! - A finished connection sends nothing.
-//! - The last frame of the answer does not depend on how the bytes are split. An invalid message
-//!   replaces what was not sent before it.
+//! - The answer does not depend on how the bytes are split, except for the reason in its last frame:
+//!   an invalid message that arrives after the logout is not seen.
 //!
 //! Input: a count of chunk sizes, the sizes, and the bytes of the requests. `|` in a seed stands
 //! for the end of a field.
@@ -27,23 +27,29 @@ pub fn run(bytes: &[u8]) {
     let mut script = Script(bytes);
     let count = usize::from(script.below(8));
     let sizes = script.bytes(count);
-    let whole = answer(script.0, &[]);
-    assert_eq!(last_message(&answer(script.0, sizes)), last_message(&whole));
+    let [whole, pieces] = [&[][..], sizes].map(|sizes| answer(script.0, sizes));
+    let [whole, pieces] = [frames(&whole), frames(&pieces)];
+    assert_eq!(whole.len(), pieces.len());
+    if let [before @ .., last] = &pieces[..] {
+        assert_eq!(before, &whole[..before.len()]);
+        // The length and the ids of the message.
+        assert_eq!(last[..10], whole[before.len()][..10]);
+    }
 }
 
-/// Checks the frames of an answer, and returns the last one without the header of its packet.
-fn last_message(answer: &[u8]) -> Option<&[u8]> {
-    let (mut rest, mut frames, mut last) = (answer, 0, None);
+/// Checks the frames of an answer, and returns each without the header of its packet.
+fn frames(answer: &[u8]) -> Vec<&[u8]> {
+    let (mut rest, mut frames) = (answer, Vec::new());
     while let Some((length, frame)) = rest.split_first_chunk() {
         let length = usize::from(u16::from_le_bytes(*length));
         assert!(length >= 12, "a packet has a header");
         let packet;
         (packet, rest) = frame.split_at(length);
-        last = Some(&packet[12..]);
-        frames += 1;
+        assert!(packet.len() >= 12 + 10, "a packet has a message");
+        frames.push(&packet[12..]);
     }
-    assert!(rest.is_empty() && frames <= MAX_FRAMES, "{frames} frames");
-    last
+    assert!(rest.is_empty() && frames.len() <= MAX_FRAMES, "{} frames", frames.len());
+    frames
 }
 
 /// Returns what the server sends for these bytes, in chunks of these sizes.
@@ -83,6 +89,7 @@ pub fn seeds() -> Vec<Seed> {
     let served = [&logon[..], &request, &message("35=5|")].concat();
     let wrong_user = message("35=A|553=x|554=y|");
     let unknown_range = [&logon[..], &message("35=V|1180=310|1182=1|1183=4294967295|")].concat();
+    let broken_behind = [&logon[..], &request, b"9=5\x0135=5\x0110=1\xcf5\x01"].concat();
     let mut wrong_sum = logon.clone();
     wrong_sum[2] ^= 1;
     let seed = |name: &str, head: &[u8], bytes: &[u8]| (name.to_owned(), [head, bytes].concat());
@@ -92,6 +99,7 @@ pub fn seeds() -> Vec<Seed> {
         seed("wrong-user", &[0], &wrong_user),
         seed("unknown-range", &[0], &unknown_range),
         seed("wrong-sum", &[0], &wrong_sum),
+        seed("broken-behind-a-request", &[3, 1, 7, 20], &broken_behind),
     ]
 }
 

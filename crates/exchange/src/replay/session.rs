@@ -69,8 +69,9 @@ enum State {
     New,
     /// The logon has to be answered; then the session waits for the request.
     LoggedOn,
-    /// The packets of this range have to be sent.
-    Replaying { next: u32, last: u32 },
+    /// The packets of this range have to be sent. Then the session ends, with the reason if a later
+    /// message was rejected.
+    Replaying { next: u32, last: u32, reject: Option<ReplayReject> },
     /// The logout has to be sent, with the reason if there is one.
     Ending(Option<ReplayReject>),
     /// The logout has been written.
@@ -81,6 +82,8 @@ enum State {
 #[derive(Debug)]
 pub(super) struct Session {
     state: State,
+    /// `true` from a valid logon on. It is answered, whatever follows.
+    has_logged_on: bool,
     since: Instant,
     input: Vec<u8>,
     output: Box<[u8; PREFIX + MAX_PAYLOAD]>,
@@ -95,6 +98,7 @@ impl Session {
     pub(super) fn new(now: Instant) -> Self {
         Self {
             state: State::New,
+            has_logged_on: false,
             since: now,
             input: Vec::with_capacity(REQUEST_MAX),
             output: Box::new([0; PREFIX + MAX_PAYLOAD]),
@@ -130,7 +134,7 @@ impl Session {
         history: &History,
         counters: &mut ReplayCounters,
     ) {
-        while !bytes.is_empty() && !matches!(self.state, State::Ending(_) | State::Finished) {
+        while !bytes.is_empty() && !self.ignores_input() {
             let (head, rest) = bytes.split_at(bytes.len().min(REQUEST_MAX - self.input.len()));
             self.input.extend_from_slice(head);
             bytes = rest;
@@ -139,8 +143,19 @@ impl Session {
             let outcome = if is_full { outcome.and(Err(ReplayReject::Malformed)) } else { outcome };
             if let Err(reject) = outcome {
                 counters.rejected += 1;
-                self.state = State::Ending(Some(reject));
+                let reject = Some(reject);
+                self.state = match self.state {
+                    State::Replaying { next, last, .. } => State::Replaying { next, last, reject },
+                    _ => State::Ending(reject),
+                };
             }
+        }
+    }
+
+    fn ignores_input(&self) -> bool {
+        match self.state {
+            State::Ending(_) | State::Finished | State::Replaying { reject: Some(_), .. } => true,
+            State::New | State::LoggedOn | State::Replaying { reject: None, .. } => false,
         }
     }
 
@@ -151,9 +166,10 @@ impl Session {
         history: &History,
         counters: &mut ReplayCounters,
     ) -> Result<(), ReplayReject> {
-        while !matches!(self.state, State::Ending(_) | State::Finished) {
+        while !self.ignores_input() {
             let Some((request, length)) = request::parse(&self.input)? else { break };
             self.state = next_state(self.state, &request, settings, history)?;
+            self.has_logged_on = true;
             counters.requests += u64::from(request.kind == "V");
             self.input.drain(..length);
         }
@@ -184,15 +200,13 @@ impl Session {
         history: &History,
         counters: &mut ReplayCounters,
     ) {
-        if self.sequence == 0 && self.state != State::New {
-            // A rejected logon is answered by the logout alone.
-            if !matches!(self.state, State::Ending(_)) {
-                return self.write_login(stamp);
-            }
+        // A rejected logon is answered by the logout alone.
+        if self.sequence == 0 && self.has_logged_on {
+            return self.write_login(stamp);
         }
         match self.state {
             State::New | State::LoggedOn | State::Finished => {}
-            State::Replaying { next, last } => {
+            State::Replaying { next, last, reject } => {
                 let Some(packet) = history.at(next) else {
                     // The packet was overwritten in the meantime.
                     counters.rejected += 1;
@@ -204,8 +218,8 @@ impl Session {
                 counters.packets += 1;
                 let is_last = next == last;
                 self.state = match is_last {
-                    true => State::Ending(None),
-                    false => State::Replaying { next: next + 1, last },
+                    true => State::Ending(reject),
+                    false => State::Replaying { next: next + 1, last, reject },
                 };
             }
             State::Ending(reject) => self.write_logout(stamp, reject),
@@ -306,5 +320,6 @@ fn range(
         return Err(ReplayReject::TooMany);
     }
     let is_stored = history.at(next).is_some() && history.at(last).is_some();
-    is_stored.then_some(State::Replaying { next, last }).ok_or(ReplayReject::Unavailable)
+    let replaying = State::Replaying { next, last, reject: None };
+    is_stored.then_some(replaying).ok_or(ReplayReject::Unavailable)
 }

@@ -139,20 +139,29 @@ fn rejects_invalid_requests_with_the_reason() {
 }
 
 #[test]
-fn rejects_a_second_request() {
+fn message_that_is_rejected_replaces_no_answer_before_it() {
+    for (body, reason) in [
+        (&*request(10, 11), ReplayReject::SecondRequest),
+        (LOGON, ReplayReject::Unexpected),
+        ("35=5|\u{cf}|", ReplayReject::Malformed),
+    ] {
+        let mut server = server(20, 64);
+        let id = server.handle_connected(Instant::ZERO).unwrap();
+        for body in [LOGON, &request(7, 9), body, "35=5|"] {
+            server.handle_bytes(id, &message(body));
+        }
+        let packets: Vec<_> = std::iter::from_fn(|| next(&mut server, id)).collect();
+        assert_eq!(packets[1..4], [packet(7), packet(8), packet(9)], "{body}");
+        assert_eq!((packets.len(), logout_text(&packets[4])), (5, reason.to_string()), "{body}");
+        assert_eq!(server.counters().rejected, 1, "{body}");
+    }
+    // The logon is answered too.
     let mut server = server(20, 64);
     let id = server.handle_connected(Instant::ZERO).unwrap();
-    for body in [LOGON, &request(7, 9), &request(10, 11)] {
-        server.handle_bytes(id, &message(body));
-    }
-    let mut packets = Vec::new();
-    while let Some(bytes) = server.poll_transmit(NOW, id) {
-        packets.push(bytes[2..].to_vec());
-        let count = bytes.len();
-        server.handle_sent(id, count);
-    }
-    assert_eq!(logout_text(packets.last().unwrap()), ReplayReject::SecondRequest.to_string());
-    assert_eq!(server.counters().rejected, 1);
+    [LOGON, LOGON].iter().for_each(|body| server.handle_bytes(id, &message(body)));
+    let packets: Vec<_> = std::iter::from_fn(|| next(&mut server, id)).collect();
+    assert_eq!(header(&packets[0]).1.template_id, AdminLogin15::TEMPLATE_ID);
+    assert_eq!(logout_text(&packets[1]), ReplayReject::Unexpected.to_string());
 }
 
 /// Returns the next packet of a connection.
