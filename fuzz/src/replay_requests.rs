@@ -6,8 +6,8 @@
 //! - What it sends are frames of the announced length; a connection sends no more than the packets
 //!   that it may request, a logon and a logout.
 //! - A finished connection sends nothing.
-//! - The answer does not depend on how the bytes are split, except for the reason in its last frame:
-//!   an invalid message that arrives after the logout is not seen.
+//! - The answer does not depend on how the bytes are split, except for the reason in its last
+//!   frame: an invalid message that arrives after the logout is not seen.
 //!
 //! Input: a count of chunk sizes, the sizes, and the bytes of the requests. `|` in a seed stands
 //! for the end of a field.
