@@ -16,6 +16,7 @@
 //! | `taps` | network devices with several queues |
 //! | `report` | the lines of a guest |
 //! | `table` | the printed table and the results file |
+//! | `guide` | the table in the guide |
 //!
 //! `init.sh` is the first process of the guest.
 
@@ -23,6 +24,7 @@ mod apt;
 mod archive;
 mod cell;
 mod guest;
+mod guide;
 mod image;
 mod kernel;
 mod modules;
@@ -65,6 +67,9 @@ pub(crate) struct Arguments {
     /// Write the results to FILE as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Replace the committed results and the table of the guide, after a run of all cells
+    #[arg(long, conflicts_with_all = ["kernel", "driver", "device", "test", "profile", "hairpin"])]
+    write: bool,
     /// Keep downloads, images and logs in DIR [default: hairpin-vm in XDG_CACHE_HOME or ~/.cache]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
@@ -113,6 +118,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         if let Some(path) = &arguments.json {
             table::write(&results, path)?;
         }
+    }
+    if arguments.write {
+        guide::write(&workspace.root, &results)?;
     }
     finish(&results, &logs)
 }

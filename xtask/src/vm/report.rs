@@ -11,7 +11,7 @@
 //! | `end CELL` | the cell is complete |
 //! | `done` | all cells are complete |
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A line.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl<'a> Line<'a> {
 }
 
 /// The outcome of a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Outcome {
     /// The test passed, and its messages bypassed the kernel.

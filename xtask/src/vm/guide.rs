@@ -1,0 +1,151 @@
+//! The table of kernels and drivers in the guide, from the committed results.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+
+use super::cell::{Device, Driver, Test, name_of};
+use super::kernel::Kernel;
+use super::report::Outcome;
+use super::table::{self, Row};
+
+/// The results of the last whole run, relative to the root.
+const RESULTS: &str = "docs/results/kernels-and-drivers.json";
+/// The page with the table, relative to the root.
+const PAGE: &str = "docs/guide/kernel-bypass.md";
+const BEGIN: &str = "<!-- kernels -->\n";
+const END: &str = "<!-- /kernels -->\n";
+
+/// Replaces the committed results and the table of the guide.
+pub(super) fn write(root: &Path, results: &[table::CellResult]) -> Result<()> {
+    table::write(results, &root.join(RESULTS))?;
+    let path = root.join(PAGE);
+    let page = with_table(&fs::read_to_string(&path)?, &table::read(&root.join(RESULTS))?)?;
+    fs::write(&path, page).with_context(|| format!("cannot write {PAGE}"))
+}
+
+/// Returns the page with this table.
+fn with_table(page: &str, rows: &[Row]) -> Result<String> {
+    let (before, rest) = page.split_once(BEGIN).with_context(|| format!("{PAGE}: no {BEGIN}"))?;
+    let (_, after) = rest.split_once(END).with_context(|| format!("{PAGE}: no {END}"))?;
+    Ok(format!("{before}{BEGIN}{}{END}{after}", markdown(rows)))
+}
+
+/// Returns the table: a line for each driver and device, a column for each kernel.
+fn markdown(rows: &[Row]) -> String {
+    let of = |kernel: Kernel| rows.iter().filter(move |row| row.kernel == kernel.name());
+    let kernels = Kernel::value_variants().iter().copied();
+    let kernels: Vec<Kernel> = kernels.filter(|kernel| of(*kernel).next().is_some()).collect();
+    let release = |kernel| of(kernel).map(|row| &*row.release).find(|it| !it.is_empty());
+    let mut text = String::from("| driver | device |");
+    for &kernel in &kernels {
+        let release = release(kernel).map_or_else(|| kernel.name(), version);
+        text += &format!(" {release} |");
+    }
+    text += "\n|---|---|";
+    text += &"---|".repeat(kernels.len());
+    text.push('\n');
+    for &device in Device::value_variants() {
+        for &driver in Driver::value_variants() {
+            let is_of = |row: &&Row| row.driver == name_of(driver) && row.device == name_of(device);
+            if !rows.iter().any(|row| is_of(&row)) {
+                continue;
+            }
+            let shown = if device == Device::None { String::new() } else { name_of(device) };
+            text += &format!("| {} | {shown} |", name_of(driver));
+            for &kernel in &kernels {
+                let cells: Vec<&Row> = of(kernel).filter(is_of).collect();
+                text += &format!(" {} |", verdict(&cells));
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Returns the first two numbers of a kernel's release.
+fn version(release: &str) -> String {
+    let numbers: Vec<&str> = release.split(['.', '-', '+']).take(2).collect();
+    numbers.join(".")
+}
+
+/// Returns the mode that a program gets by default, and what else the tests of a driver and device
+/// showed.
+fn verdict(cells: &[&Row]) -> String {
+    let with = |outcome| cells.iter().filter(move |row| row.outcome == outcome);
+    let of = |test: Test| cells.iter().find(|row| row.test == name_of(test));
+    let mut parts = Vec::new();
+    if cells.is_empty() {
+        return "untested".to_owned();
+    }
+    if with(Outcome::Unavailable).count() == cells.len() {
+        return "no such device".to_owned();
+    }
+    match of(Test::Udp) {
+        Some(Row { outcome: Outcome::Pass, mode: Some(mode), .. }) => {
+            parts.push(mode.split(", ").next().unwrap_or(mode).to_owned());
+        }
+        Some(Row { outcome: Outcome::Refused, .. }) => parts.push("refused".to_owned()),
+        Some(Row { outcome: Outcome::Kernel, .. }) => parts.push("through the kernel".to_owned()),
+        _ => {}
+    }
+    let run = [Test::RunUdp, Test::RunTcp].map(|test| of(test).map(|row| row.outcome));
+    if parts == ["refused"] && run == [Some(Outcome::Pass); 2] {
+        parts = vec!["`hairpin run` only".to_owned()];
+    }
+    match with(Outcome::Failed).count() {
+        0 => {}
+        failed => parts.push(format!("{failed} of {} tests fail", cells.len())),
+    }
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(kernel: Kernel, driver: Driver, test: Test, outcome: Outcome, mode: &str) -> Row {
+        Row {
+            kernel: kernel.name(),
+            release: format!("{}.4+deb13-amd64", kernel.name()),
+            driver: name_of(driver),
+            device: name_of(Device::None),
+            test: name_of(test),
+            outcome,
+            reason: String::new(),
+            mode: (!mode.is_empty()).then(|| mode.to_owned()),
+            log: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_outcome_has_its_words() {
+        use Outcome::{Failed, Kernel as ByKernel, Pass, Refused, Unavailable};
+        let (old, new) = (Kernel::V5_10, Kernel::V6_12);
+        let native = "native, copy, 1 queue";
+        let rows = [
+            row(new, Driver::Igb, Test::Udp, Pass, native),
+            row(new, Driver::Igb, Test::Tcp, Failed, ""),
+            row(old, Driver::Igb, Test::Udp, Refused, ""),
+            row(old, Driver::Igb, Test::RunUdp, Pass, ""),
+            row(old, Driver::Igb, Test::RunTcp, Pass, ""),
+            row(new, Driver::Veth, Test::Udp, ByKernel, ""),
+            row(new, Driver::E1000, Test::Udp, Unavailable, ""),
+            row(old, Driver::E1000, Test::Udp, Refused, ""),
+        ];
+        let expected = "\
+| driver | device | 5.10 | 6.12 |
+|---|---|---|---|
+| igb |  | `hairpin run` only | native, 1 of 2 tests fail |
+| e1000 |  | refused | no such device |
+| veth |  | untested | through the kernel |
+";
+        assert_eq!(markdown(&rows), expected);
+        let page = format!("before\n{BEGIN}old\n{END}after\n");
+        let expected = format!("before\n{BEGIN}{expected}{END}after\n");
+        assert_eq!(with_table(&page, &rows).unwrap(), expected);
+        assert!(with_table("before\n", &rows).is_err());
+    }
+}
