@@ -101,7 +101,13 @@ impl Strategy for Prober {
         }
     }
 
-    fn on_problem(&mut self, _: &Problem<'_>, _: &mut Context<'_>) {}
+    fn on_problem(&mut self, problem: &Problem<'_>, _: &mut Context<'_>) {
+        // A number that the gateway has repeated ends the session. If the program lives until the
+        // next logon, it negotiates a new one.
+        if let Problem::Session(hairpin::order_entry::Error::SeqNum { .. }) = problem {
+            println!("repeated");
+        }
+    }
 }
 
 /// Prints the working orders and the positions once it has received what it missed.
@@ -166,6 +172,27 @@ impl Run {
         });
         Self { child, lines }
     }
+
+    /// Waits until the program has sent its first order. Returns the count of repeated numbers.
+    fn wait_until_trading(&self, venue: &mut Venue, truth: &mut Truth) -> usize {
+        let until = Instant::now() + TIMEOUT;
+        let mut repeated = 0;
+        loop {
+            match self.lines.try_recv().as_deref() {
+                Ok("trades") => return repeated,
+                Ok("repeated") => repeated += 1,
+                _ => venue.tick_with(truth),
+            }
+            assert!(Instant::now() < until, "the program does not trade");
+        }
+    }
+
+    /// Kills the program. Returns the lines that it has printed and that were not taken.
+    fn kill(mut self) -> Vec<String> {
+        let lines = std::mem::replace(&mut self.lines, channel().1);
+        drop(self);
+        lines.iter().collect()
+    }
 }
 
 impl Drop for Run {
@@ -197,18 +224,15 @@ fn killed_program_accounts_for_every_order() {
     venue.set_gateway_faults(faults);
     let mut truth = Truth::default();
     let mut random = Random::new(11);
-    for kill in 0..kills {
+    let mut repeated = 0;
+    for _ in 0..kills {
         let run = Run::start(venue.folder.path(), false);
-        let until = Instant::now() + TIMEOUT;
-        while run.lines.try_recv().ok().as_deref() != Some("trades") {
-            assert!(Instant::now() < until, "run {kill} does not trade");
-            venue.tick_with(&mut truth);
-        }
+        repeated += run.wait_until_trading(&mut venue, &mut truth);
         let until = Instant::now() + Duration::from_micros(random.below(100_000));
         while Instant::now() < until {
             venue.tick_with(&mut truth);
         }
-        // Dropping the run kills it.
+        repeated += run.kill().iter().filter(|line| *line == "repeated").count();
     }
     venue.exchange.gateway_mut().end_faults();
     let mut run = Run::start(venue.folder.path(), true);
@@ -233,7 +257,7 @@ fn killed_program_accounts_for_every_order() {
     assert!(working.is_subset(&truth.working), "{working:?} {:?}", truth.working);
     assert!(truth.working.len() - working.len() <= unreported as usize, "{working:?}");
     let positions: Vec<i64> = values("position").iter().map(|it| it.parse().unwrap()).collect();
-    check_journal(&venue, &truth, working.len(), &positions);
+    check_journal(&venue, &truth, working.len(), &positions, repeated);
     let tally = venue.exchange.gateway_mut().fault_tally().unwrap();
     println!(
         "{kills} kills: {} orders, {} of them filled, {} working; {tally:?}",
@@ -246,8 +270,8 @@ fn killed_program_accounts_for_every_order() {
 }
 
 /// Compares the orders and trades in the journal with those that the exchange has received and
-/// reported.
-fn check_journal(venue: &Venue, truth: &Truth, working: usize, positions: &[i64]) {
+/// reported. The session has another UUID at most after each number that was `repeated`.
+fn check_journal(venue: &Venue, truth: &Truth, working: usize, positions: &[i64], repeated: usize) {
     let journal = Journal::open(venue.folder.path().join("journal")).unwrap();
     let (mut ids, mut uuids) = (BTreeSet::new(), BTreeSet::new());
     let mut trades = BTreeMap::new();
@@ -272,7 +296,7 @@ fn check_journal(venue: &Venue, truth: &Truth, working: usize, positions: &[i64]
             _ => {}
         }
     }
-    assert_eq!(uuids.len(), 1, "the session keeps its UUID: {uuids:?}");
+    assert!(uuids.len() <= 1 + repeated, "the session keeps its UUID: {repeated}, {uuids:?}");
     assert!(truth.received.values().all(|count| *count == 1), "the exchange received an id twice");
     assert!(truth.received.keys().all(|id| ids.contains(id)));
     let counters = venue.exchange.gateway_counters();
