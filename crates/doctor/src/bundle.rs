@@ -1,7 +1,7 @@
 //! A bundle for others: the report of a host, and `ping` of each protocol over each transport.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -103,14 +103,17 @@ pub fn write_bundle(
     mut progress: impl FnMut(&str, &str),
 ) -> Result<(), BundleError> {
     let failed = |reason| BundleError::Write { path: path.to_owned(), reason };
-    // Before the pings, which take half a minute.
-    fs::write(path, "").map_err(failed)?;
+    // Before the pings, which take half a minute. A file that exists, or a link, is not followed.
+    let mut file = fs::File::create_new(path).map_err(failed)?;
+    // Only this user can write there.
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let results = folder.path().join("ping.json");
     let mut pings = Vec::new();
     for transport in TRANSPORTS {
         for (protocol, place) in PROTOCOLS {
             progress(transport, protocol);
             let remote = pong.map_or_else(Vec::new, |pong| pong.arguments(place));
-            pings.push(ping(program, &results_path(path), (transport, protocol), &remote));
+            pings.push(ping(program, &results, (transport, protocol), &remote));
         }
     }
     let doctor = serde_json::to_value(report)?;
@@ -118,7 +121,8 @@ pub fn write_bundle(
     let bundle = Bundle { format: FORMAT, version: env!("CARGO_PKG_VERSION"), over, doctor, pings };
     let mut document = serde_json::to_value(&bundle)?;
     Redactor::new().redact(&mut document);
-    fs::write(path, serde_json::to_string_pretty(&document)? + "\n").map_err(failed)
+    let text = serde_json::to_string_pretty(&document)? + "\n";
+    file.write_all(text.as_bytes()).map_err(failed)
 }
 
 impl PongHost<'_> {
@@ -133,13 +137,6 @@ impl PongHost<'_> {
         }
         arguments
     }
-}
-
-/// Returns the path of the results of a ping, which exist only while it is read.
-fn results_path(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".ping");
-    path.with_file_name(name)
 }
 
 fn ping(
@@ -218,7 +215,10 @@ mod tests {
         for absent in ["10.", "secret path"] {
             assert!(!text.contains(absent), "{text}");
         }
-        assert!(!results_path(&path).exists());
+        // A file that exists is not replaced.
+        let again = write_bundle(&path, &report(), &program, None, |_, _| panic!("a ping"));
+        assert!(again.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
 
     #[test]
