@@ -341,3 +341,18 @@ fn load_cache(folder: &Path, channel: ChannelId, now: Now, feed: &mut FeedHandle
     feed.set_definition_cache(cache);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bypass_on_an_interface_of_neither_side_is_an_error() {
+        for (a, b) in [("lo", "lo"), ("eth1", "127.0.0.1")] {
+            let builder = Builder::<Trader>::new(None, None).xdp("eth9").interfaces(a, b);
+            let error = builder.transports().unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains("eth9 receives neither side") && text.contains("lo"), "{text}");
+        }
+    }
+}
