@@ -137,6 +137,8 @@ fn open_all() -> &'static [Stack] {
     STACKS.store(Box::into_raw(Box::new(Stacks { stacks, rings, keeper })), Ordering::Release);
     stream::watch_exit();
     counters::start();
+    // One of the threads that sleep must watch the rings from now on.
+    sleep::wake_all();
     open_stacks()
 }
 

@@ -21,7 +21,7 @@ use crate::settings::settings;
 use crate::{epoll, process, real, slots};
 
 /// The most threads that sleep at the same time with an event; more poll once per millisecond.
-const SLEEPERS: usize = 256;
+const SLEEPERS: usize = 4_096;
 /// The longest sleep of a thread without an event.
 const NO_EVENT_NS: u64 = 1_000_000;
 /// The interval at which a watcher checks that all cores of the program still busy-poll.
@@ -396,12 +396,17 @@ pub(crate) struct Wait {
 }
 
 impl Wait {
-    /// Begins a wait of at most `timeout`.
-    pub(crate) fn new(timeout: Option<Duration>, ends_on: EndsOn, signals: Signals) -> Self {
+    /// Begins a wait of at most `timeout`, which busy-polls first if `spins`.
+    pub(crate) fn new(
+        timeout: Option<Duration>,
+        ends_on: EndsOn,
+        signals: Signals,
+        spins: bool,
+    ) -> Self {
         let now = now_ns();
         let deadline_ns = timeout
             .map(|timeout| now.saturating_add(timeout.as_nanos().try_into().unwrap_or(u64::MAX)));
-        let spin_until_ns = now + spin_ns(now);
+        let spin_until_ns = now + if spins { spin_ns(now) } else { 0 };
         Self { spin_until_ns, deadline_ns, turned_ns: now, signals, ends_on, has_place: false }
     }
 
@@ -527,7 +532,8 @@ impl Drop for Wait {
 fn interests(fds: &[pollfd]) -> u64 {
     fds.iter().fold(0, |all, entry| {
         let fd = if entry.fd < 0 { !entry.fd } else { entry.fd };
-        all | slots::epoll(fd).map_or(0, epoll::interests) | interest(fd)
+        let instance = slots::epoll(fd).and_then(|slot| slot.instance());
+        all | instance.map_or(0, |instance| epoll::interests(&instance)) | interest(fd)
     })
 }
 
@@ -612,7 +618,7 @@ mod tests {
             (0..cores).for_each(|_| drop(scope.spawn(poller)));
             step.wait();
             let limit = Duration::from_secs(30);
-            let mut wait = Wait::new(Some(limit), EndsOn::AnySignal, guard::signals());
+            let mut wait = Wait::new(Some(limit), EndsOn::AnySignal, guard::signals(), true);
             // Nothing becomes readable, so only the watcher's interval ends the sleep.
             let mut fds = vec![pollfd { fd: -1, events: 0, revents: 0 }];
             let turns = [(); 2].map(|()| wait.turn(&mut fds, std::ptr::null(), || false));

@@ -6,11 +6,11 @@
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use hairpin_stack::{FastGuard, FastMutex};
 
-use crate::epoll::EpollSet;
+use crate::epoll::Instance;
 use crate::membership;
 use crate::socket::Socket;
 use crate::stream::Tracking;
@@ -42,9 +42,9 @@ pub(crate) struct Slot {
     socket: FastMutex<Option<Box<Socket>>>,
     /// The memberships of a UDP socket that is not bound yet.
     memberships: Mutex<Vec<membership::Request>>,
-    epoll: Mutex<Option<Box<EpollSet>>>,
+    epoll: Mutex<Option<Arc<Instance>>>,
     /// The epoll instances whose members this descriptor is or was.
-    instances: Mutex<Vec<c_int>>,
+    instances: Mutex<Vec<Weak<Instance>>>,
     /// `true` while the descriptor is recorded as one that may be ready, and the next such one.
     pub(crate) is_listed: AtomicBool,
     pub(crate) next_listed: AtomicI32,
@@ -61,11 +61,30 @@ impl Slot {
         self.memberships.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn epoll(&self) -> MutexGuard<'_, Option<Box<EpollSet>>> {
+    pub(crate) fn epoll(&self) -> MutexGuard<'_, Option<Arc<Instance>>> {
         self.epoll.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn instances(&self) -> MutexGuard<'_, Vec<c_int>> {
+    /// Returns the epoll instance that the descriptor refers to.
+    #[inline]
+    pub(crate) fn instance(&self) -> Option<Arc<Instance>> {
+        if self.is_epoll() { self.epoll().clone() } else { None }
+    }
+
+    /// Marks the slot as that of an epoll instance.
+    pub(crate) fn set_instance(&self, instance: Arc<Instance>) {
+        *self.epoll() = Some(instance);
+        self.kind.store(EPOLL, Ordering::Release);
+    }
+
+    /// Marks the slot of an epoll instance as plain. Returns the instance.
+    pub(crate) fn take_instance(&self) -> Option<Arc<Instance>> {
+        let order = (Ordering::AcqRel, Ordering::Relaxed);
+        self.kind.compare_exchange(EPOLL, PLAIN, order.0, order.1).ok()?;
+        self.epoll().take()
+    }
+
+    pub(crate) fn instances(&self) -> MutexGuard<'_, Vec<Weak<Instance>>> {
         self.instances.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -75,7 +94,7 @@ impl Slot {
         self.kind.load(Ordering::Acquire) == SOCKET
     }
 
-    /// Returns `true` if the descriptor is an epoll instance that may have accelerated members.
+    /// Returns `true` if the descriptor is a known epoll instance.
     #[inline]
     pub(crate) fn is_epoll(&self) -> bool {
         self.kind.load(Ordering::Acquire) == EPOLL
@@ -135,11 +154,6 @@ impl Slot {
     pub(crate) fn mark_socket(&self) {
         self.kind.store(SOCKET, Ordering::Release);
     }
-
-    /// Marks the slot as that of an epoll instance.
-    pub(crate) fn set_epoll(&self) {
-        self.kind.store(EPOLL, Ordering::Release);
-    }
 }
 
 /// Returns the slot of a descriptor that the library handles.
@@ -182,12 +196,19 @@ pub(crate) fn is_accelerated(fd: c_int) -> bool {
     find(fd).is_some_and(|slot| match slot.kind.load(Ordering::Acquire) {
         SOCKET | CANDIDATE => true,
         STREAM => slot.stream.is_bypassing(),
-        EPOLL => crate::epoll::has_accelerated(slot),
+        EPOLL => slot.instance().is_some_and(|it| crate::epoll::has_accelerated(&it)),
         _ => false,
     })
 }
 
-/// Returns the slot of an epoll instance that may have accelerated members.
+/// Returns `true` if a thread that waits for the descriptor must sleep where the library can wake
+/// it: it is accelerated, or an epoll instance, whose members may become so.
+#[inline]
+pub(crate) fn needs_waking(fd: c_int) -> bool {
+    epoll(fd).is_some() || is_accelerated(fd)
+}
+
+/// Returns the slot of a known epoll instance.
 #[inline]
 pub(crate) fn epoll(fd: c_int) -> Option<&'static Slot> {
     find(fd).filter(|slot| slot.is_epoll())

@@ -67,8 +67,7 @@ pub(crate) fn forget_pauses() {
 /// A descriptor's calls of the kernel, and its connection.
 #[derive(Debug, Default)]
 pub(crate) struct Tracking {
-    /// The threads in a call of the kernel on the descriptor; for an epoll instance, those that
-    /// wait for it.
+    /// The threads in a call of the kernel on the descriptor.
     users: AtomicU32,
     is_bypassing: AtomicBool,
     /// The messages through the kernel.
@@ -271,18 +270,17 @@ impl Tracking {
     }
 }
 
-/// Calls `call` with all descriptors marked as used, unless one of them is accelerated.
+/// Calls `call` with all connections marked as used, unless the library must be able to end the
+/// wait for a descriptor.
 pub(crate) fn wait_in_kernel<R>(
     fds: impl Iterator<Item = c_int> + Clone,
     call: impl FnOnce() -> R,
 ) -> Option<R> {
-    let is_marked =
-        |fd: &c_int| slots::find(*fd).is_some_and(|slot| slot.is_stream() || slot.is_epoll());
-    let marked: Vec<_> = fds.clone().filter(is_marked).filter_map(slots::find).collect();
+    let marked: Vec<_> = fds.clone().filter_map(slots::stream).collect();
     marked.iter().for_each(|slot| {
         slot.stream.users.fetch_add(1, Ordering::SeqCst);
     });
-    let is_kernels = !fds.into_iter().any(slots::is_accelerated);
+    let is_kernels = !fds.into_iter().any(slots::needs_waking);
     let result = is_kernels.then(call);
     marked.iter().for_each(|slot| {
         slot.stream.users.fetch_sub(1, Ordering::SeqCst);

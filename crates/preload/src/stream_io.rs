@@ -259,7 +259,7 @@ unsafe fn send_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> is
 
 fn begin_wait(timeout: Option<Duration>, signals: Signals) -> Wait {
     let ends_on = if timeout.is_some() { EndsOn::TimedReceive } else { EndsOn::Interrupts };
-    Wait::new(timeout, ends_on, signals)
+    Wait::new(timeout, ends_on, signals, true)
 }
 
 /// Counts a message of which this number of bytes has bypassed the kernel, and the rest has not.

@@ -38,8 +38,6 @@ pub(super) struct Member {
     pub(super) armed: bool,
     /// `true` while the kernel reports nothing, because the connection is taken over.
     pub(super) is_suspended: bool,
-    /// `true` if the program has removed the member since then.
-    pub(super) is_removed: bool,
     is_always: bool,
     is_candidate: bool,
 }
@@ -54,7 +52,6 @@ impl Member {
             seen: u64::MAX,
             armed: true,
             is_suspended: false,
-            is_removed: false,
             is_always: !is_connection,
             is_candidate: false,
         }
@@ -63,7 +60,7 @@ impl Member {
     /// Changes the events and data. What is ready is an edge.
     pub(super) fn change(&mut self, events: u32, data: u64) {
         (self.events, self.data) = (events, data);
-        (self.seen, self.armed, self.is_removed) = (u64::MAX, true, false);
+        (self.seen, self.armed) = (u64::MAX, true);
     }
 
     /// Returns the events that the kernel must report after a handback.
@@ -114,28 +111,26 @@ impl EpollSet {
         true
     }
 
-    /// Marks a connection as taken over, and as a candidate. Returns `false` if it is no member.
-    pub(super) fn suspend(&mut self, fd: c_int) -> bool {
-        let Some(member) = self.get(fd) else { return false };
+    /// Marks a connection as taken over, and as a candidate. Returns its data; `None` if it is no
+    /// member.
+    pub(super) fn suspend(&mut self, fd: c_int) -> Option<u64> {
+        let member = self.get(fd)?;
+        let data = member.data;
         if !std::mem::replace(&mut member.is_suspended, true) {
             // Every readiness after the takeover is an edge.
             member.seen = u64::MAX;
             self.taken_over.push(fd);
             self.add_candidate(fd);
         }
-        true
+        Some(data)
     }
 
-    /// Marks a connection as the kernel's. Returns the member, if it was taken over. A member that
-    /// the program has removed meanwhile leaves the set.
+    /// Marks a connection as the kernel's. Returns the member, if it was taken over.
     pub(super) fn resume(&mut self, fd: c_int) -> Option<Member> {
         let member = self.get(fd).filter(|member| member.is_suspended)?;
         member.is_suspended = false;
         let member = *member;
         self.taken_over.retain(|known| *known != fd);
-        if member.is_removed {
-            self.remove(fd);
-        }
         Some(member)
     }
 
@@ -258,14 +253,13 @@ mod tests {
     }
 
     #[test]
-    fn member_removed_while_taken_over_leaves_at_the_handback() {
+    fn change_while_taken_over_is_the_kernels_after_the_handback() {
         let mut set = set_of([3, 4]);
-        set.get(3).unwrap().is_removed = true;
-        assert!(set.resume(3).unwrap().is_removed);
-        assert_eq!(set.get(3), None);
+        assert!(set.remove(3));
+        assert_eq!(set.resume(3), None);
         set.get(4).unwrap().change(7, 8);
         let resumed = set.resume(4).unwrap();
-        assert_eq!((resumed.kernel_events(), resumed.data, resumed.is_removed), (7, 8, false));
+        assert_eq!((resumed.kernel_events(), resumed.data), (7, 8));
         assert!(!set.has_taken_over());
         assert_eq!(set.resume(4), None);
     }

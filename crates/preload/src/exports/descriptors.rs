@@ -2,9 +2,10 @@
 
 use std::ffi::{c_char, c_int};
 
+use super::after;
 use crate::errno::fail;
 use crate::settings::settings;
-use crate::{guard, process, real, slots};
+use crate::{epoll, guard, process, real, slots};
 
 /// The flag of close_range(2) that only marks the descriptors.
 const CLOSE_RANGE_CLOEXEC: c_int = 4;
@@ -49,7 +50,7 @@ pub(super) fn open_descriptors(first: u32, last: u32) -> Vec<u32> {
 /// As for close_range(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn close_range(first: u32, last: u32, flags: c_int) -> c_int {
-    if flags & CLOSE_RANGE_CLOEXEC != 0 || process::open_stacks().is_empty() {
+    if flags & CLOSE_RANGE_CLOEXEC != 0 || !process::is_accelerating() {
         let inherited = settings().inherited().map(c_int::cast_unsigned);
         let kept = inherited.filter(|fd| (first..=last).contains(fd));
         return close_between(first, last, flags, kept);
@@ -103,7 +104,7 @@ fn share(fd: c_int) {
 pub(crate) unsafe extern "C" fn dup(fd: c_int) -> c_int {
     share(fd);
     // SAFETY: the call takes an integer.
-    unsafe { real::dup(fd) }
+    after(unsafe { real::dup(fd) }, |copy| epoll::duplicated(fd, copy))
 }
 
 /// # Safety
@@ -117,7 +118,8 @@ pub(crate) unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
         }
     }
     // SAFETY: the call takes integers.
-    unsafe { real::dup2(from, to) }
+    let result = unsafe { real::dup2(from, to) };
+    if from == to { result } else { after(result, |copy| epoll::duplicated(from, copy)) }
 }
 
 /// # Safety
@@ -131,7 +133,7 @@ pub(crate) unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_
         }
     }
     // SAFETY: the call takes integers.
-    unsafe { real::dup3(from, to, flags) }
+    after(unsafe { real::dup3(from, to, flags) }, |copy| epoll::duplicated(from, copy))
 }
 
 /// # Safety

@@ -92,6 +92,13 @@ impl Calls {
         call!(self, polling::__ppoll_chk(fds, 1, zero, null(), 8));
         call!(self, polling::select(fd + 1, set, none, none, &raw mut wait));
         call!(self, polling::pselect(fd + 1, set, none, none, zero, null()));
+        let others = [
+            call!(self, polling::epoll_create(1)),
+            call!(self, polling::epoll_create1(libc::EPOLL_CLOEXEC)),
+        ];
+        // SAFETY: the calls take integers.
+        let closed = others.map(|fd| unsafe { libc::close(fd) });
+        assert_eq!(closed, [0, 0]);
         call!(self, polling::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, fd, events));
         call!(self, polling::epoll_wait(epoll, events, 1, 0));
         call!(self, polling::epoll_pwait(epoll, events, 1, 0, null()));
@@ -178,7 +185,7 @@ fn calls_from_inside_never_enter_under_any_lock() {
     let epoll = unsafe { libc::epoll_create1(0) };
     let (slot, set) = (slots::find_or_create(fd).unwrap(), slots::find_or_create(epoll).unwrap());
     slot.mark_socket();
-    set.set_epoll();
+    set.set_instance(std::sync::Arc::default());
     let inside = guard::enter().unwrap();
     let locks = [slot, set].map(|slot| (slot.socket(), slot.epoll(), slot.instances()));
     let mut calls = Calls { fd, epoll, bytes: [0; 64], called: Vec::new() };

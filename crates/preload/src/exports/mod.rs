@@ -17,3 +17,20 @@ mod system;
 
 #[cfg(test)]
 mod inside_calls;
+
+use std::ffi::c_int;
+
+use crate::errno::{errno, set_errno};
+use crate::guard;
+
+/// Runs `then` with the result of a successful call, inside the library, and keeps `errno`.
+fn after(result: c_int, then: impl FnOnce(c_int)) -> c_int {
+    if result >= 0
+        && let Some(_inside) = guard::enter()
+    {
+        let before = errno();
+        then(result);
+        set_errno(before);
+    }
+    result
+}

@@ -18,8 +18,8 @@ fn ready_events(fd: c_int) -> i16 {
     if slot.is_stream() {
         return stream::ready(fd, slot).map_or(0, |ready| ready.events);
     }
-    let is_ready = if slot.is_epoll() {
-        epoll::is_ready(slot)
+    let is_ready = if let Some(instance) = slot.instance() {
+        epoll::is_ready(&instance)
     } else {
         slot.socket().as_deref().is_some_and(crate::socket::Socket::has_datagram)
     };
@@ -101,6 +101,7 @@ unsafe fn poll_handled(
         let Some(inside) = guard::enter() else { return 0 };
         process::poll_stacks();
         let ready = mark_ready(fds);
+        let spins = wait.is_none() && fds.iter().any(|entry| slots::is_accelerated(entry.fd));
         drop(inside);
         if ready > 0 {
             return ready as c_int;
@@ -108,7 +109,7 @@ unsafe fn poll_handled(
         let Some(wait) = &mut wait else {
             // The kernel is polled at least once, even without a timeout.
             asks_kernel = kernel_ns == 0 && !fds.iter().all(is_taken_over);
-            wait = Some(Wait::new(timeout, EndsOn::AnySignal, signals));
+            wait = Some(Wait::new(timeout, EndsOn::AnySignal, signals, spins));
             continue;
         };
         let mut copies = if wait.may_sleep() { fds.to_vec() } else { Vec::new() };
@@ -369,6 +370,22 @@ pub(crate) unsafe extern "C" fn pselect(
 }
 
 /// # Safety
+/// As for epoll_create1(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn epoll_create1(flags: c_int) -> c_int {
+    // SAFETY: the call takes an integer.
+    super::after(unsafe { real::epoll_create1(flags) }, epoll::created)
+}
+
+/// # Safety
+/// As for epoll_create(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn epoll_create(size: c_int) -> c_int {
+    // SAFETY: the call takes an integer.
+    super::after(unsafe { real::epoll_create(size) }, epoll::created)
+}
+
+/// # Safety
 /// As for epoll_ctl(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn epoll_ctl(
@@ -414,7 +431,7 @@ unsafe fn epoll_wait_in_kernel(
     unsafe { real::epoll_pwait2(epoll, events, most, limit, mask) }
 }
 
-/// Waits on an epoll instance, in user space if it has accelerated members.
+/// Waits on an epoll instance. The sleep is one that the library can end.
 ///
 /// # Safety
 /// As for epoll_pwait2(2).
@@ -431,12 +448,10 @@ unsafe fn epoll_wait_for(
             epoll_wait_in_kernel(epoll, events.add(from), most - from as c_int, timeout, mask)
         }
     };
-    let is_polled = |_: &&slots::Slot| most > 0 && !guard::is_inside();
-    let Some(slot) = slots::epoll(epoll).filter(is_polled) else { return kernel(timeout, 0) };
-    let is_kernels = || !epoll::has_accelerated(slot);
-    if let Some(result) = slot.stream.use_kernel(is_kernels, || kernel(timeout, 0)) {
-        return result;
-    }
+    let instance = guard::enter()
+        .filter(|_| most > 0 && !events.is_null())
+        .and_then(|_inside| epoll::instance(epoll));
+    let Some(instance) = instance else { return kernel(timeout, 0) };
     let signals = guard::signals();
     let mut wait: Option<Wait> = None;
     // The kernel is asked at least once, by this call or by a sleep.
@@ -447,32 +462,34 @@ unsafe fn epoll_wait_for(
         process::poll_stacks();
         // SAFETY: the caller guarantees that many events.
         let list = unsafe { std::slice::from_raw_parts_mut(events, most as usize) };
-        let found = epoll::take_ready(slot, epoll, list);
+        let found = epoll::take_ready(&instance, list);
         let mut total = found;
         // A thread that does not busy-poll asks the kernel by its sleep.
         let is_first = wait.is_none();
         let is_asked = found > 0 || asks_kernel || !is_first;
         if found < most as usize
             && is_asked
-            && epoll::takes_kernel_turn(slot, asks_kernel || is_first, found)
+            && epoll::takes_kernel_turn(&instance, asks_kernel || is_first, found)
         {
             (asks_kernel, has_asked) = (false, true);
             let added = kernel(Some(Duration::ZERO), found);
             if added < 0 && found == 0 {
                 return added;
             }
-            total += epoll::merge(slot, epoll, list, found, added.max(0) as usize);
+            total += epoll::merge(&instance, list, found, added.max(0) as usize);
         }
+        let spins = is_first && total == 0 && epoll::has_accelerated(&instance);
         drop(inside);
         if total > 0 {
             return total as c_int;
         }
-        let wait = wait.get_or_insert_with(|| Wait::new(timeout, EndsOn::AnySignal, signals));
+        let wait =
+            wait.get_or_insert_with(|| Wait::new(timeout, EndsOn::AnySignal, signals, spins));
         if is_first && !wait.may_sleep() && !asks_kernel {
             asks_kernel = true;
             continue;
         }
-        match epoll_turn(wait, epoll, slot, mask) {
+        match epoll_turn(wait, epoll, &instance, mask) {
             (Turn::Again, None) => {}
             (Turn::Again, Some(is_ready)) => (asks_kernel, has_asked) = (is_ready, true),
             (Turn::TimedOut, _) if has_asked => return 0,
@@ -486,7 +503,7 @@ unsafe fn epoll_wait_for(
 fn epoll_turn(
     wait: &mut Wait,
     epoll: c_int,
-    slot: &slots::Slot,
+    instance: &epoll::Instance,
     mask: *const sigset_t,
 ) -> (Turn, Option<bool>) {
     let mut fds = Vec::new();
@@ -495,12 +512,12 @@ fn epoll_turn(
     }
     let check = || {
         process::poll_stacks();
-        epoll::is_ready(slot)
+        epoll::is_ready(instance)
     };
     let turn = wait.turn(&mut fds, mask, check);
     let is_ready = fds.first().map(|entry| entry.revents != 0);
     if is_ready.is_some() {
-        epoll::set_kernel_asked(slot);
+        epoll::set_kernel_asked(instance);
     }
     (turn, is_ready)
 }

@@ -59,7 +59,7 @@ fn receive(
         drop(place);
         drop(inside);
         let ends_on = if timeout.is_some() { EndsOn::TimedReceive } else { EndsOn::Interrupts };
-        let wait = wait.get_or_insert_with(|| Wait::new(timeout, ends_on, signals));
+        let wait = wait.get_or_insert_with(|| Wait::new(timeout, ends_on, signals, true));
         let mut fds = Vec::new();
         if wait.may_sleep() {
             fds.push(libc::pollfd { fd, events: libc::POLLIN, revents: 0 });

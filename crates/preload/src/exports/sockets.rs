@@ -4,23 +4,12 @@ use std::ffi::{c_int, c_ulong, c_void};
 
 use libc::{sockaddr, socklen_t};
 
+use super::after;
 use crate::errno::{errno, fail, set_errno};
 use crate::membership::{self, Change};
 use crate::options::SocketState;
 use crate::stream_counters::Cause;
-use crate::{guard, process, real, slots, stream};
-
-/// Runs `then` inside the library after a successful call, and keeps `errno`.
-fn after(result: c_int, then: impl FnOnce()) -> c_int {
-    if result >= 0
-        && let Some(_inside) = guard::enter()
-    {
-        let before = errno();
-        then();
-        set_errno(before);
-    }
-    result
-}
+use crate::{epoll, guard, process, real, slots, stream};
 
 /// # Safety
 /// As for socket(2).
@@ -29,7 +18,7 @@ pub(crate) unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_i
     // SAFETY: the call takes integers.
     let fd = unsafe { real::socket(domain, kind, protocol) };
     // The descriptor's last owner may have closed it by a call that is not replaced.
-    after(fd, || {
+    after(fd, |fd| {
         stream::discard(fd);
         process::forget(fd);
         process::expect_binding(fd, domain, kind);
@@ -45,7 +34,7 @@ pub(crate) unsafe extern "C" fn bind(
     length: socklen_t,
 ) -> c_int {
     // SAFETY: the program's arguments.
-    after(unsafe { real::bind(fd, address, length) }, || process::adopt(fd))
+    after(unsafe { real::bind(fd, address, length) }, |_| process::adopt(fd))
 }
 
 /// # Safety
@@ -58,7 +47,7 @@ pub(crate) unsafe extern "C" fn connect(
 ) -> c_int {
     if slots::stream(fd).is_some() {
         // Only the kernel dissolves a connection.
-        after(0, || stream::hand_back(fd, Cause::Other));
+        after(0, |_| stream::hand_back(fd, Cause::Other));
     }
     // SAFETY: the program's arguments.
     let result = unsafe { real::connect(fd, address, length) };
@@ -67,7 +56,7 @@ pub(crate) unsafe extern "C" fn connect(
         stream::connected(fd);
         set_errno(before);
     }
-    after(result, || process::adopt(fd))
+    after(result, |_| process::adopt(fd))
 }
 
 /// # Safety
@@ -75,11 +64,11 @@ pub(crate) unsafe extern "C" fn connect(
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
     if slots::stream(fd).is_some() {
-        after(0, || stream::give_up(fd, Cause::Shutdown));
+        after(0, |_| stream::give_up(fd, Cause::Shutdown));
     }
     // SAFETY: the call takes integers.
     let result = unsafe { real::shutdown(fd, how) };
-    after(result, || process::hand_back(fd, "the program shuts it down"))
+    after(result, |_| process::hand_back(fd, "the program shuts it down"))
 }
 
 /// # Safety
@@ -111,7 +100,7 @@ pub(crate) unsafe extern "C" fn setsockopt(
         process::record_membership(fd, request);
     }
     let Some(slot) = slots::socket(fd) else { return result };
-    after(result, || {
+    after(result, |_| {
         if level == libc::SOL_SOCKET
             && matches!(name, libc::SO_BINDTODEVICE | libc::SO_BINDTOIFINDEX)
         {
@@ -162,7 +151,7 @@ pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usi
     // SAFETY: the program's arguments.
     let result = unsafe { real::ioctl(fd, request, argument) };
     let Some(slot) = slots::socket(fd) else { return result };
-    after(result, || {
+    after(result, |_| {
         let mut place = slot.socket();
         let Some(socket) = place.as_deref_mut() else { return };
         if request == libc::FIONBIO {
@@ -185,18 +174,21 @@ pub(crate) unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize
         return fail(libc::EBADF) as c_int;
     }
     if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) && slots::carries_data(fd) {
-        after(0, || process::share(fd, "the descriptor is duplicated"));
+        after(0, |_| process::share(fd, "the descriptor is duplicated"));
     }
     // SAFETY: the program's arguments.
     let result = unsafe { real::fcntl(fd, command, argument) };
+    if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
+        return after(result, |copy| epoll::duplicated(fd, copy));
+    }
     if command != libc::F_SETFL {
         return result;
     }
     if let Some(slot) = slots::stream(fd) {
-        return after(result, || super::streams::set_flags(fd, slot, argument as c_int));
+        return after(result, |_| super::streams::set_flags(fd, slot, argument as c_int));
     }
     let Some(slot) = slots::socket(fd) else { return result };
-    after(result, || {
+    after(result, |_| {
         if let Some(socket) = slot.socket().as_deref_mut() {
             socket.state.nonblocking = argument & libc::O_NONBLOCK as usize != 0;
         }

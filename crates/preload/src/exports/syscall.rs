@@ -105,6 +105,8 @@ unsafe fn control(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> Option<c_lo
             let mask = mask.map_or(0, |mask| *mask as usize);
             call!(polling::pselect(a as c_int, b, c, d, e, mask))
         }
+        libc::SYS_epoll_create => call!(polling::epoll_create(a as c_int)),
+        libc::SYS_epoll_create1 => call!(polling::epoll_create1(a as c_int)),
         libc::SYS_epoll_ctl => call!(polling::epoll_ctl(a as c_int, b as c_int, c as c_int, d)),
         libc::SYS_epoll_wait => call!(polling::epoll_wait(a as c_int, b, c as c_int, d as c_int)),
         libc::SYS_epoll_pwait => {

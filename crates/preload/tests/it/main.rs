@@ -3,6 +3,7 @@
 
 mod allocators;
 mod availability;
+mod epoll_instances;
 mod interfaces;
 mod kernel_rules;
 mod kills;
