@@ -18,6 +18,8 @@ const FOREVER: u32 = 2;
 /// The state of a thread. It has no destructor, so it is usable at any time in the thread's life.
 struct Thread {
     depth: Cell<u32>,
+    /// The memory of the thread is lent to a child of vfork(2).
+    is_lent: Cell<bool>,
     /// Other threads are to be woken when this one leaves.
     wakes: Cell<bool>,
     /// Signals handled that interrupt a wait: handlers without `SA_RESTART`, and all handlers.
@@ -31,6 +33,7 @@ thread_local! {
     static THREAD: Thread = const {
         Thread {
             depth: Cell::new(0),
+            is_lent: Cell::new(false),
             wakes: Cell::new(false),
             interrupts: Cell::new(0),
             handled: Cell::new(0),
@@ -60,6 +63,26 @@ pub(crate) fn enter() -> Option<Inside> {
 #[inline]
 pub(crate) fn is_inside() -> bool {
     THREAD.with(|thread| thread.depth.get() > 0)
+}
+
+/// Marks the calling thread as inside while a child of vfork(2) uses its memory.
+pub(crate) fn lend() {
+    if let Some(inside) = enter() {
+        std::mem::forget(inside);
+        THREAD.with(|thread| thread.is_lent.set(true));
+    }
+}
+
+/// Ends what [`lend`] began.
+pub(crate) fn end_loan() {
+    if THREAD.with(|thread| thread.is_lent.replace(false)) {
+        drop(Inside(PhantomData));
+    }
+}
+
+/// Returns `true` in a child of vfork(2): the memory is the parent's.
+pub(crate) fn is_lent() -> bool {
+    THREAD.with(|thread| thread.is_lent.get())
 }
 
 /// Marks a thread of the library itself as inside forever.

@@ -22,7 +22,7 @@ use crate::settings::settings;
 use crate::slots::{self, Slot};
 use crate::socket::{Path, Socket};
 use crate::stream_counters::Cause;
-use crate::{real, sleep, stream, stream_counters, summary};
+use crate::{guard, real, sleep, stream, stream_counters, summary};
 
 /// The most accelerated sockets of an interface; others stay with the kernel.
 const SOCKETS: u32 = 16_384;
@@ -108,7 +108,7 @@ fn open_all() -> &'static [Stack] {
     for interface in settings().interfaces.iter() {
         let mut stack_settings = StackSettings {
             sockets: SOCKETS,
-            on_thread_start: Some(crate::guard::enter_forever),
+            on_thread_start: Some(guard::enter_forever),
             keeper: keeper.clone(),
             ..StackSettings::default()
         };
@@ -204,7 +204,7 @@ pub(crate) fn is_accelerating() -> bool {
 /// fail, because the run is strict.
 #[cold]
 pub(crate) fn leave_to_kernel(reason: &str) -> bool {
-    let Some(_inside) = crate::guard::enter().filter(|_| is_accelerating()) else { return true };
+    let Some(_inside) = guard::enter().filter(|_| is_accelerating()) else { return true };
     if settings().strict {
         log::line(Level::Fallback, format_args!("strict: {reason}"));
         return false;
@@ -223,7 +223,7 @@ pub(crate) fn adopt_sender(fd: c_int) {
     }
     let Some(slot) = slots::find_or_create(fd) else { return };
     if !slot.set_considered(true)
-        && let Some(_inside) = crate::guard::enter()
+        && let Some(_inside) = guard::enter()
     {
         adopt(fd);
     }
@@ -511,7 +511,7 @@ pub(crate) extern "C" fn before_fork() {
     if settings().parent_keeps_sockets {
         return;
     }
-    let inside = crate::guard::enter();
+    let inside = guard::enter();
     stream::pause_takeovers();
     share_all("the process forks", |_| true, Kept::Whole);
     drop(inside);
@@ -526,8 +526,11 @@ pub(crate) extern "C" fn after_fork() {
 /// Returns the sockets to the kernel that stay open when a program is executed: `is_last` if this
 /// process ends with it. No connection is taken over until [`after_exec`].
 pub(crate) fn before_exec(is_last: bool) {
+    if guard::is_lent() {
+        return;
+    }
     stream::pause_takeovers();
-    let Some(_inside) = crate::guard::enter() else { return };
+    let Some(_inside) = guard::enter() else { return };
     let stays_open = |fd| {
         // SAFETY: the call takes integers.
         let flags = unsafe { real::fcntl(fd, libc::F_GETFD, 0) };
@@ -545,7 +548,9 @@ pub(crate) fn before_exec(is_last: bool) {
 
 /// Ends what [`before_exec`] began: the other program runs in a process of its own, or not at all.
 pub(crate) fn after_exec() {
-    stream::resume_takeovers();
+    if !guard::is_lent() {
+        stream::resume_takeovers();
+    }
 }
 
 /// The child has no stack and no socket of the parent. It opens its own when it binds a socket.

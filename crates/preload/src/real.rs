@@ -81,6 +81,12 @@ real! {
         count: c_int, read: *mut fd_set, write: *mut fd_set, except: *mut fd_set,
         timeout: *const timespec, mask: *const sigset_t
     ) -> c_int;
+    fn preadv2(
+        fd: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int
+    ) -> ssize_t;
+    fn pwritev2(
+        fd: c_int, parts: *const iovec, count: c_int, offset: off_t, flags: c_int
+    ) -> ssize_t;
     fn read(fd: c_int, buffer: *mut c_void, length: size_t) -> ssize_t;
     fn readv(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t;
     fn recv(fd: c_int, buffer: *mut c_void, length: size_t, flags: c_int) -> ssize_t;
@@ -149,6 +155,8 @@ real! {
         argument: *mut c_void, parent: *mut pid_t, tls: *mut c_void, child: *mut pid_t
     ) -> c_int;
     fn fork() -> pid_t;
+    fn system(command: *const c_char) -> c_int;
+    fn popen(command: *const c_char, kind: *const c_char) -> *mut libc::FILE;
     fn _Fork() -> pid_t;
     fn syscall(
         number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize

@@ -496,8 +496,12 @@ impl Stream {
             let _ = self.tcp.hand_back();
         }
         let mut cause = Cause::from_reason(self.tcp.handback_reason());
-        if cause == Cause::Idle && process::is_keeper_lost() {
-            cause = Cause::Keeper;
+        if cause == Cause::Idle {
+            if self.tcp.is_written_beside() {
+                cause = Cause::Beside;
+            } else if process::is_keeper_lost() {
+                cause = Cause::Keeper;
+            }
         }
         if cause == Cause::Bulk {
             self.distance = self.rounds.next_distance();
@@ -562,7 +566,12 @@ impl Stream {
         if self.state.corked != self.is_kernel_corked {
             set_kernel_corked(fd, self.state.corked);
         }
-        self.postpone(slot);
+        if cause == Cause::Beside {
+            // The library would miss the next ones too.
+            slot.stream.postpone(u32::MAX);
+        } else {
+            self.postpone(slot);
+        }
         self.unreported.report();
         count_handback(cause, &*self);
         sleep::wake_all();
@@ -584,6 +593,23 @@ pub(crate) fn ready(fd: c_int, slot: &Slot) -> Option<Ready> {
         return None;
     }
     slot.stream.stream().as_deref_mut()?.ready(fd, slot)
+}
+
+/// Hands a connection back, before a wait, if the program has written to it by calls that the
+/// library does not see. Returns `true` if so.
+#[cold]
+pub(crate) fn follow_beside(fd: c_int, slot: &Slot) -> bool {
+    let Some(_inside) = guard::enter() else { return false };
+    let mut place = slot.stream.stream();
+    let Some(stream) = place.as_deref_mut().filter(|it| it.tcp.is_bypassing()) else {
+        return false;
+    };
+    let followed = stream.tcp.follow_beside();
+    let is_kernels = !stream.tcp.is_bypassing();
+    if is_kernels || followed.is_err() {
+        stream.settle(fd, slot, followed.err());
+    }
+    is_kernels
 }
 
 /// Sets `TCP_CORK` of a connection that is taken over. Returns `false` if it is the kernel's.
@@ -688,7 +714,10 @@ pub(crate) fn leave(fd: c_int, cause: Cause, what: &str) -> bool {
 /// Registers the handler that hands all connections back when the process exits.
 pub(crate) fn watch_exit() {
     extern "C" fn on_exit() {
-        exit(Cause::Exit);
+        // A child of vfork(2) must not call exit(3), but may.
+        if !guard::is_lent() {
+            exit(Cause::Exit);
+        }
     }
     // SAFETY: the function exists as long as the process.
     unsafe { libc::atexit(on_exit) };

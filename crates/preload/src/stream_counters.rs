@@ -82,6 +82,7 @@ causes! {
     Keeper "keeper" "the keeper has ended",
     FramesLost "frames_lost" "all received frames were dropped",
     Segment "segment" "a segment that only the kernel processes",
+    Beside "beside" "the program writes to it by calls that the library does not see",
 }
 
 impl Cause {

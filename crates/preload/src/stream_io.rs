@@ -155,6 +155,9 @@ pub(crate) unsafe fn receive(
             (false, false) if is_nonblocking => return Received::Bypass(fail(libc::EAGAIN)),
             (false, false) => {}
         }
+        if wait.is_none() && stream::follow_beside(fd, slot) {
+            continue;
+        }
         let wait = wait.get_or_insert_with(|| begin_wait(state.receive_timeout, signals));
         if let Some(number) = pause(wait, fd, slot, libc::POLLIN) {
             return Received::Bypass(if done > 0 { done as isize } else { fail(number) });

@@ -54,6 +54,12 @@ impl Calls {
         call!(self, receive::recvfrom(fd, buffer, 8, 0, null_mut(), null_mut()));
         call!(self, receive::read(fd, buffer, 8));
         call!(self, receive::readv(fd, &raw const part, 1));
+        for flags in [0, libc::RWF_NOWAIT] {
+            call!(self, receive::preadv2(fd, &raw const part, 1, -1, flags));
+            call!(self, receive::preadv64v2(fd, &raw const part, 1, -1, flags));
+            call!(self, send::pwritev2(fd, &raw const part, 1, -1, flags));
+            call!(self, send::pwritev64v2(fd, &raw const part, 1, -1, flags));
+        }
         call!(self, receive::recvmsg(fd, one, 0));
         call!(self, receive::recvmmsg(fd, many, 1, 0, null_mut()));
         call!(self, receive::__recv_chk(fd, buffer, 8, 8, 0));
@@ -151,6 +157,10 @@ impl Calls {
         ];
         assert_eq!(results, [-1; 6]);
         end_child(call!(self, system::vfork()));
+        assert_eq!(call!(self, system::system(c"exit 0".as_ptr())), 0);
+        let stream = call!(self, system::popen(c"exit 0".as_ptr(), c"r".as_ptr()));
+        // SAFETY: the stream is that of `popen`.
+        assert_eq!(unsafe { libc::pclose(stream) }, 0);
         end_child(call!(self, system::_Fork()));
         // Without a stack the call fails.
         let (none, no_thread) = (null_mut(), null_mut());

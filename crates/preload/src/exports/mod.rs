@@ -3,6 +3,7 @@
 //! Each passes a call on unless it concerns a descriptor of the table. All are `extern "C"`, so a
 //! panic ends the process instead of crossing into the program.
 
+mod aliases;
 mod copies;
 mod descriptors;
 mod execution;

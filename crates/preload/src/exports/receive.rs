@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
-use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t, timespec};
+use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t, timespec};
 
 use crate::errno::{errno, fail};
 use crate::messages::{deliver, parts, received_length, scatter};
@@ -201,7 +201,42 @@ pub(crate) unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_i
     unsafe { recvmsg(fd, &raw mut message, 0) }
 }
 
-fn plain_message(parts: *mut iovec, count: usize) -> msghdr {
+/// # Safety
+/// As for preadv2(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn preadv2(
+    fd: c_int,
+    parts: *const iovec,
+    count: c_int,
+    offset: off_t,
+    flags: c_int,
+) -> ssize_t {
+    // An offset of -1 is that of readv(2). The kernel refuses any other for a socket.
+    if !slots::carries_data(fd) || count <= 0 || offset != -1 || flags & !libc::RWF_NOWAIT != 0 {
+        // SAFETY: the program's arguments.
+        return unsafe { real::preadv2(fd, parts, count, offset, flags) };
+    }
+    let mut message = plain_message(parts.cast_mut(), count as usize);
+    let flags = if flags == 0 { 0 } else { libc::MSG_DONTWAIT };
+    // SAFETY: the program's arguments.
+    unsafe { recvmsg(fd, &raw mut message, flags) }
+}
+
+/// # Safety
+/// As for preadv2(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn preadv64v2(
+    fd: c_int,
+    parts: *const iovec,
+    count: c_int,
+    offset: off_t,
+    flags: c_int,
+) -> ssize_t {
+    // SAFETY: the program's arguments.
+    unsafe { preadv2(fd, parts, count, offset, flags) }
+}
+
+pub(super) fn plain_message(parts: *mut iovec, count: usize) -> msghdr {
     // SAFETY: a header consists of integers and pointers, for which zero is a valid value.
     let mut message: msghdr = unsafe { std::mem::zeroed() };
     (message.msg_iov, message.msg_iovlen) = (parts, count);

@@ -4,8 +4,9 @@ use std::ffi::{c_int, c_void};
 use std::net::SocketAddr;
 use std::ptr::null;
 
-use libc::{iovec, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
+use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
+use super::receive::plain_message;
 use crate::errno::{errno, set_errno};
 use crate::messages::{gather, parts};
 use crate::stream_counters::Cause;
@@ -139,6 +140,41 @@ pub(crate) unsafe extern "C" fn writev(fd: c_int, list: *const iovec, count: c_i
     }
     // SAFETY: the program's arguments.
     unsafe { real::writev(fd, list, count) }
+}
+
+/// # Safety
+/// As for pwritev2(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pwritev2(
+    fd: c_int,
+    parts: *const iovec,
+    count: c_int,
+    offset: off_t,
+    flags: c_int,
+) -> ssize_t {
+    // An offset of -1 is that of writev(2). The kernel refuses any other for a socket.
+    if !slots::carries_data(fd) || count <= 0 || offset != -1 || flags & !libc::RWF_NOWAIT != 0 {
+        // SAFETY: the program's arguments.
+        return unsafe { real::pwritev2(fd, parts, count, offset, flags) };
+    }
+    let message = plain_message(parts.cast_mut(), count as usize);
+    let flags = if flags == 0 { 0 } else { libc::MSG_DONTWAIT };
+    // SAFETY: the program's arguments.
+    unsafe { sendmsg(fd, &raw const message, flags) }
+}
+
+/// # Safety
+/// As for pwritev2(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pwritev64v2(
+    fd: c_int,
+    parts: *const iovec,
+    count: c_int,
+    offset: off_t,
+    flags: c_int,
+) -> ssize_t {
+    // SAFETY: the program's arguments.
+    unsafe { pwritev2(fd, parts, count, offset, flags) }
 }
 
 /// # Safety

@@ -117,6 +117,12 @@ unsafe fn control(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> Option<c_lo
         libc::SYS_execveat => {
             call!(execution::execveat(a as c_int, b, c, d, e as c_int))
         }
+        libc::SYS_preadv2 => {
+            call!(receive::preadv2(a as c_int, b, c as c_int, d as libc::off_t, f as c_int))
+        }
+        libc::SYS_pwritev2 => {
+            call!(send::pwritev2(a as c_int, b, c as c_int, d as libc::off_t, f as c_int))
+        }
         // SAFETY: as for _Fork(3).
         libc::SYS_fork => (unsafe { system::_Fork() }).into(),
         _ => return None,

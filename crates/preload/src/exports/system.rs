@@ -1,9 +1,10 @@
 //! Forks and signals.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 use libc::{pid_t, sigaction as SigAction, sighandler_t};
 
+use crate::errno::fail;
 use crate::{guard, process, real, signals};
 
 /// # Safety
@@ -32,15 +33,86 @@ pub(crate) unsafe extern "C" fn siginterrupt(signal: c_int, interrupts: c_int) -
     signals::set_interrupt(signal, interrupts != 0)
 }
 
-/// Does the same as fork(2): the child must not share the parent's memory, because closing a
-/// descriptor there would end the acceleration here.
+/// The child shares the memory of the parent's thread, which waits: until the child has ended or
+/// runs another program, its calls go to the C library, because the table of descriptors is the
+/// parent's.
 ///
 /// # Safety
 /// As for vfork(2).
+#[cfg(target_arch = "x86_64")]
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn vfork() -> pid_t {
+    std::arch::naked_asm!(
+        "sub rsp, 8",
+        "call {before}",
+        "add rsp, 8",
+        // The child overwrites the stack, also the return address.
+        "pop rdi",
+        "mov eax, {number}",
+        "syscall",
+        "push rdi",
+        "test rax, rax",
+        "jz 2f",
+        "mov rdi, rax",
+        "sub rsp, 8",
+        "call {after}",
+        "add rsp, 8",
+        "2:",
+        "ret",
+        before = sym before_vfork,
+        number = const libc::SYS_vfork,
+        after = sym after_vfork,
+    )
+}
+
+#[cfg(target_arch = "x86_64")]
+extern "C" fn before_vfork() {
+    process::before_fork();
+    guard::lend();
+}
+
+#[cfg(target_arch = "x86_64")]
+extern "C" fn after_vfork(result: libc::c_long) -> pid_t {
+    guard::end_loan();
+    process::after_fork();
+    if result < 0 { fail(-result as c_int) as pid_t } else { result as pid_t }
+}
+
+/// Does the same as fork(2).
+///
+/// # Safety
+/// As for vfork(2).
+#[cfg(not(target_arch = "x86_64"))]
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn vfork() -> pid_t {
     // SAFETY: as for fork(2).
     unsafe { real::fork() }
+}
+
+/// # Safety
+/// As for system(3).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
+    process::before_exec(false);
+    // SAFETY: the program's argument.
+    let result = unsafe { real::system(command) };
+    process::after_exec();
+    result
+}
+
+/// # Safety
+/// As for popen(3).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn popen(
+    command: *const c_char,
+    kind: *const c_char,
+) -> *mut libc::FILE {
+    process::before_exec(false);
+    // SAFETY: the program's arguments.
+    let result = unsafe { real::popen(command, kind) };
+    process::after_exec();
+    result
 }
 
 /// Does the same as _Fork(3), or the same as fork(2) once an interface is open: handlers of

@@ -3,6 +3,7 @@
 
 mod allocators;
 mod availability;
+mod beside;
 mod epoll_instances;
 mod interfaces;
 mod kernel_rules;

@@ -12,7 +12,7 @@ use hairpin_wire::{
 use hairpin_xdp::{ETHERNET_HEADER, Entry, Interface, Packet};
 
 use super::counters::Count;
-use super::kernel_socket::KernelSocket;
+use super::kernel_socket::{Beside, KernelSocket};
 use super::ring::Ring;
 use super::{TICK_MAX, now, tick};
 use crate::control_plane::NextHop;
@@ -66,6 +66,10 @@ pub(super) struct Bypass {
     pub(super) active_at: Instant,
     /// IP packets that only the kernel can process, presented to it after handback.
     pub(super) for_kernel: Vec<Vec<u8>>,
+    /// Written to the kernel's socket by calls that nobody saw; found by a handback.
+    pub(super) beside: Beside,
+    /// The number of its bytes when the stack's thread looked last.
+    pub(super) beside_seen: u32,
     pub(super) packets: Vec<Packet>,
     /// A frame for the next segment, and the frame received last. Both are exchanged with the data
     /// plane when a segment is posted, so that an answer takes its lock only once.

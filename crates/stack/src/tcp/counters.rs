@@ -71,6 +71,10 @@ counters! {
     path_changed, PathChanged,
     /// Handbacks because of bulk transfer.
     bulk, Bulk,
+    /// Handbacks because the program wrote to the kernel's socket by calls that were not seen.
+    written_beside, WrittenBeside,
+    /// Bytes that were found in the kernel's socket at handbacks, and sent after all others.
+    beside_bytes, BesideBytes,
     /// Handbacks because the keeper had ended.
     keeper_lost, KeeperLost,
     /// Takeovers refused for now: sent data were not acknowledged.

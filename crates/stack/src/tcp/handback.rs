@@ -8,6 +8,7 @@ use hairpin_time::Duration;
 use hairpin_wire::{EthernetHeader, TcpFlags};
 
 use super::bypass::Bypass;
+use super::counters::Count;
 use super::kernel_socket::{KernelSocket, Queue, RepairWindow};
 use super::now;
 use super::ring::Ring;
@@ -64,7 +65,10 @@ impl Bypass {
         let [first, second] = self.connection.unsent(&rings);
         // After a FIN or RST the kernel may refuse; the program finds out by its own calls.
         let sent = socket.write_all(first).and_then(|()| socket.write_all(second));
-        let lost = first.len() + second.len() > 0 && sent.is_err() && reason.is_none();
+        let sent = sent.and_then(|()| socket.write_beside(&self.beside));
+        let beside = self.beside.bytes.len();
+        shared.tcp.count(Count::BesideBytes, beside as u64);
+        let lost = first.len() + second.len() + beside > 0 && sent.is_err() && reason.is_none();
         shared.tcp.return_rings(self.send_ring, self.receive_ring);
         if lost { sent } else { Ok(()) }
     }
@@ -97,10 +101,15 @@ impl Bypass {
         self.settle(shared, socket, readiness, reason)?;
         let acknowledged = self.connection.send_unacknowledged().wrapping_sub(1);
         let pushed = self.connection.unread_length();
+        while socket.make_room()? {
+            std::thread::sleep(StdDuration::from_micros(500));
+        }
         let _port = match self.is_bound {
             true => socket.start_repair().map(|()| None)?,
             false => socket.start_restoring()?,
         };
+        // The dissolution discards them.
+        self.beside.extend(socket.beside()?);
         self.reconnect(socket, acknowledged)?;
         // For the timer of what is in flight. That of the filler ends at once.
         let has_timer = self.connection.in_flight() > 0;

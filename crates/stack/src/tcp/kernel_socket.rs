@@ -94,6 +94,22 @@ pub(super) struct Info {
     _send_window: u32,
 }
 
+/// What a program has written to a socket whose connection is taken over, by calls that nobody saw.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    pub(super) bytes: Vec<u8>,
+    /// The program has ended its side (shutdown(2)).
+    pub(super) ends: bool,
+}
+
+impl Beside {
+    /// Adds what was written later.
+    pub(super) fn extend(&mut self, later: Self) {
+        self.bytes.extend(later.bytes);
+        self.ends |= later.ends;
+    }
+}
+
 /// A kernel socket. The keeper, if there is one, sets the options that require `CAP_NET_ADMIN`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KernelSocket<'s> {
@@ -148,6 +164,46 @@ impl<'s> KernelSocket<'s> {
     /// Returns the number of bytes that are unsent or unacknowledged (`SIOCOUTQ`).
     pub(super) fn unacknowledged(&self) -> io::Result<u32> {
         self.count(libc::TIOCOUTQ)
+    }
+
+    /// Makes room for a call that waits until it can write to the socket, which sends nothing: a
+    /// dissolution would end the call with an error. Returns `false` if no call may wait.
+    pub(super) fn make_room(&self) -> io::Result<bool> {
+        const SIZE_MAX: u32 = 256 << 20;
+        let size: u32 = self.value(libc::SOL_SOCKET, libc::SO_SNDBUF)?;
+        let [_, queued] = self.memory()?;
+        // sk_stream_is_writeable
+        if queued + queued / 2 <= size || size >= SIZE_MAX {
+            return Ok(false);
+        }
+        self.grow_send_buffer().map(|()| true)
+    }
+
+    /// Returns what the program has written since the takeover, which found the queue empty. The
+    /// socket is in repair mode.
+    pub(super) fn beside(&self) -> io::Result<Beside> {
+        let count = self.unacknowledged()?;
+        if count == 0 {
+            return Ok(Beside::default());
+        }
+        // An end counts as a byte (tcp_send_fin).
+        let ends = self.info()?.state != ESTABLISHED;
+        self.select(Queue::Send)?;
+        let mut bytes = vec![0; count as usize];
+        let (fd, flags) = (self.fd.as_raw_fd(), libc::MSG_PEEK | libc::MSG_DONTWAIT);
+        // SAFETY: the kernel writes at most `count` bytes to the buffer.
+        let read = unsafe { libc::recv(fd, bytes.as_mut_ptr().cast(), bytes.len(), flags) };
+        bytes.truncate(usize::try_from(read).map_err(|_| io::Error::last_os_error())?);
+        Ok(Beside { bytes, ends })
+    }
+
+    /// Writes what was found by [`beside`](Self::beside).
+    pub(super) fn write_beside(&self, beside: &Beside) -> io::Result<()> {
+        self.write_all(&beside.bytes)?;
+        if beside.ends {
+            SockRef::from(&self.fd).shutdown(std::net::Shutdown::Write)?;
+        }
+        Ok(())
     }
 
     /// Returns the number of bytes received in order and not read (`SIOCINQ`).

@@ -140,6 +140,8 @@ enum Handback {
     Connection(Reason),
     Abandoned,
     Displaced,
+    /// The program has written to the kernel's socket by calls that nobody saw.
+    WrittenBeside,
     KeeperLost,
 }
 
@@ -150,6 +152,7 @@ impl Handback {
             Self::Connection(reason) => Count::handback(reason),
             Self::Abandoned => Count::Abandoned,
             Self::Displaced => Count::Displaced,
+            Self::WrittenBeside => Count::WrittenBeside,
             Self::KeeperLost => Count::KeeperLost,
         }
     }
@@ -419,6 +422,8 @@ impl TcpSocket {
     #[inline]
     fn send_via_xdp(&mut self, bytes: &[u8]) -> io::Result<Option<usize>> {
         let mut inner = self.state.inner();
+        // What the kernel's socket has comes before these bytes.
+        self.state.follow_beside(&self.owner, &mut inner)?;
         let Some(bypass) = inner.bypass.as_deref_mut() else { return Ok(None) };
         let tick = tick();
         if bypass.send_in_place(&self.owner, tick, bytes.len(), |to| to.copy_from_slice(bytes))? {
@@ -452,6 +457,9 @@ impl TcpSocket {
     #[inline]
     pub fn transmit(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<bool> {
         let mut inner = self.state.inner();
+        if self.state.beside(&inner) > 0 {
+            return Ok(false);
+        }
         let Some(bypass) = inner.bypass.as_deref_mut() else { return Ok(false) };
         let tick = tick();
         let sent = bypass.send_in_place(&self.owner, tick, length, fill)?;
@@ -486,6 +494,7 @@ impl TcpSocket {
                 format!("not polled for {} ms", self.owner.tcp.unpolled_max.as_millis())
             }
             Handback::Displaced => "idle longest of 1,024 connections".to_string(),
+            Handback::WrittenBeside => "written to by calls that were not seen".to_string(),
             Handback::KeeperLost => "the keeper has ended".to_string(),
         })
     }
@@ -694,6 +703,27 @@ impl SocketState {
         }
     }
 
+    /// Returns the number of bytes that the program has written to a connection that is taken over,
+    /// by calls that nobody saw: the kernel's socket has them to send.
+    #[inline]
+    fn beside(&self, inner: &Inner) -> u32 {
+        match self.descriptor {
+            Descriptor::Adopted(_) if inner.bypass.is_some() => {
+                self.kernel().unacknowledged().unwrap_or(0)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Hands the connection back if the program has written to it by calls that nobody saw.
+    #[inline]
+    fn follow_beside(self: &Arc<Self>, shared: &SharedState, inner: &mut Inner) -> io::Result<()> {
+        match self.beside(inner) {
+            0 => Ok(()),
+            _ => self.hand_back(shared, inner, Handback::WrittenBeside),
+        }
+    }
+
     /// Hands the connection back because no process would end it after the death of this one.
     pub(super) fn leave_keeper(self: &Arc<Self>, shared: &SharedState) {
         self.hand_back_unasked(shared, &mut self.inner(), Handback::KeeperLost);
@@ -714,6 +744,16 @@ impl SocketState {
         abandoned: Duration,
     ) {
         let Some(mut inner) = self.try_inner() else { return };
+        let beside = self.beside(&inner);
+        if let Some(bypass) = inner.bypass.as_deref_mut().filter(|_| beside > 0) {
+            let keeper = bypass.send_ring.switch();
+            let socket = self.kernel().with_keeper(keeper.as_ref());
+            let may_write = socket.make_room().unwrap_or(false);
+            if std::mem::replace(&mut bypass.beside_seen, beside) == beside && !may_write {
+                // No call is writing now: the handback would end it with an error.
+                return self.hand_back_unasked(shared, &mut inner, Handback::WrittenBeside);
+            }
+        }
         // A poll is recorded by the last tick.
         let since = (time - inner.polled_at).saturating_sub(tick_length());
         let unpolled = inner.attendance.as_ref().map_or(since, |it| since.min(it.age(time)));

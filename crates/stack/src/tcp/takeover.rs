@@ -14,7 +14,7 @@ use super::counters::Count;
 use super::flow_table::FlowKey;
 use super::keeper::Kept;
 use super::kernel_socket::{
-    ESTABLISHED, Info, KernelSocket, OPTION_ECN, OPTION_MICROSECONDS, OPTION_SACK,
+    Beside, ESTABLISHED, Info, KernelSocket, OPTION_ECN, OPTION_MICROSECONDS, OPTION_SACK,
     OPTION_TIMESTAMPS, Queue, RepairWindow,
 };
 use super::now;
@@ -124,6 +124,7 @@ struct KernelState {
     /// The sequence number of the first byte that the program has not read.
     first_unread: u32,
     segment_size: u32,
+    window: RepairWindow,
     /// The time of the snapshot's timestamps.
     timestamps_at: Instant,
 }
@@ -171,8 +172,10 @@ pub(super) fn take_over(
     })?;
     let time = now();
     let created = create(shared, time, &state, config, (flow, kept, reuse));
-    let (connection, send_ring, receive_ring) =
-        created.inspect_err(|_| give_up(shared, &entry, flow))?;
+    let (connection, send_ring, receive_ring) = created.inspect_err(|_| {
+        let _ = reopen(socket, &state.window);
+        give_up(shared, &entry, flow);
+    })?;
     silence(socket, keepalive, reuse);
     Ok(Bypass {
         connection,
@@ -196,6 +199,8 @@ pub(super) fn take_over(
         taken_at: time,
         active_at: time,
         for_kernel: Vec::new(),
+        beside: Beside::default(),
+        beside_seen: 0,
         packets: Vec::with_capacity(super::bypass::BATCH),
         spare: None,
         received: None,
@@ -214,6 +219,14 @@ fn silence(socket: KernelSocket<'_>, keepalive: i32, reuse: i32) {
         // Otherwise the silent socket would give up.
         let _ = socket.set_keepalive(0);
     }
+}
+
+/// Lets the kernel's socket send again after a takeover that failed.
+#[cold]
+fn reopen(socket: KernelSocket<'_>, window: &RepairWindow) -> io::Result<()> {
+    socket.start_repair()?;
+    socket.set_window(*window)?;
+    socket.end_repair()
 }
 
 /// Ends a takeover that failed. Frames that were redirected meanwhile reach the kernel.
@@ -354,13 +367,14 @@ fn read_state(
             return Err(busy(shared, Count::OutOfOrder));
         }
     }
+    let window = socket.window()?;
     let RepairWindow {
         send_window_update,
         send_window,
         send_window_max,
         receive_window,
         receive_window_update,
-    } = socket.window()?;
+    } = window;
     // Otherwise it would follow later, with a timestamp that may be newer than those of the bypass:
     // the peer would discard the next message (PAWS).
     socket.send_delayed_acknowledgment()?;
@@ -372,14 +386,20 @@ fn read_state(
         (None, now())
     };
     let segment_size = socket.segment_size()?;
-    socket.end_repair()?;
-    let options = if has_timestamps { 12 } else { 0 };
     let edge = receive_window_update.wrapping_add(receive_window);
     let first_unread = receive_next.wrapping_sub(unread);
     let receive_window = edge.wrapping_sub(first_unread);
     if ring_length(receive_window).is_none() {
         return Err(TakeoverError::Window(receive_window));
     }
+    // What the program writes by a call that nobody sees stays in the queue: the peer would take it
+    // for bytes of the bypass with the same numbers.
+    socket.set_window(RepairWindow { send_window: 0, ..window })?;
+    if let Err(error) = socket.end_repair() {
+        let _ = socket.set_window(window);
+        return Err(error.into());
+    }
+    let options = if has_timestamps { 12 } else { 0 };
     let snapshot = Snapshot {
         send_unacknowledged: send_next,
         send_next,
@@ -397,7 +417,7 @@ fn read_state(
         round_trip: Some(Duration::from_micros(u64::from(info.round_trip_us)))
             .filter(|round_trip| *round_trip != Duration::ZERO),
     };
-    Ok(KernelState { snapshot, first_unread, segment_size, timestamps_at })
+    Ok(KernelState { snapshot, first_unread, segment_size, window, timestamps_at })
 }
 
 /// Returns the next number, `next` or a later one, and the number of unread bytes before it, at one

@@ -14,7 +14,7 @@ use super::record::{Phase, Record};
 use crate::tcp::handback::FILLER;
 use crate::tcp::injector::Injector;
 use crate::tcp::kernel_socket::{
-    ESTABLISHED, KernelSocket, OPTION_SACK, OPTION_TIMESTAMPS, Queue, RepairWindow,
+    Beside, ESTABLISHED, KernelSocket, OPTION_SACK, OPTION_TIMESTAMPS, Queue, RepairWindow,
 };
 use crate::tcp::now;
 use crate::tcp::takeover::{RING_MAX, pacing_lead};
@@ -118,7 +118,9 @@ impl Orphan {
                         probe: self.packet(una, numbers.receive_next, true),
                     });
                 }
-                self.write(&record, &bytes, resets)?;
+                let beside = self.write(&record, &bytes, resets)?;
+                // The end follows in any case.
+                unsent.extend(beside.bytes);
             }
             Phase::Returned => {
                 let written = self.sequence()?.wrapping_sub(numbers.send_next);
@@ -133,10 +135,11 @@ impl Orphan {
     }
 
     /// Dissolves the kernel's connection and establishes it again with the numbers of the record,
-    /// and with a filler before bytes in flight.
-    fn write(&self, record: &Record, in_flight: &[u8], has_unread: bool) -> io::Result<()> {
+    /// and with a filler before bytes in flight. Returns what the program has written beside.
+    fn write(&self, record: &Record, in_flight: &[u8], has_unread: bool) -> io::Result<Beside> {
         let (kernel, numbers) = (self.kernel(), &record.numbers);
         let _port = kernel.start_restoring()?;
+        let beside = kernel.beside()?;
         kernel.disconnect()?;
         kernel.take_error()?;
         kernel.bind(self.local)?;
@@ -176,7 +179,8 @@ impl Orphan {
             kernel.set_timestamp(value.wrapping_add(value & 1))?;
         }
         kernel.end_repair()?;
-        kernel.set_reuse_address(record.reuse.into())
+        kernel.set_reuse_address(record.reuse.into())?;
+        Ok(beside)
     }
 
     fn timestamp(&self) -> u32 {

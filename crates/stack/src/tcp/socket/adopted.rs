@@ -197,6 +197,22 @@ impl AdoptedTcp {
         }
     }
 
+    /// Hands the connection back if bytes were written to the descriptor by calls that nobody saw.
+    /// Call it before a wait: the peer may wait for them.
+    ///
+    /// # Errors
+    /// The kernel's, of a handback.
+    pub fn follow_beside(&mut self) -> io::Result<()> {
+        self.0.state.follow_beside(&self.0.owner, &mut self.0.state.inner())
+    }
+
+    /// Returns `true` if the last handback was because bytes were written to the descriptor by calls
+    /// that nobody saw. They follow all that was sent before.
+    #[must_use]
+    pub fn is_written_beside(&self) -> bool {
+        self.0.state.inner().last_handback == Some(Handback::WrittenBeside)
+    }
+
     /// Returns the value of `SO_KEEPALIVE` that a handback restores; `None` if the connection is
     /// the kernel's.
     #[must_use]
