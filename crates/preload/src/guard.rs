@@ -2,16 +2,18 @@
 //!
 //! While a thread is inside, the exported functions pass its calls directly to the C library, so
 //! the library's own calls never reach its wrappers. A signal handler of the program does not run
-//! inside: the signal is kept and sent to the thread again when it leaves. So a handler finds no
-//! lock held and may leave by longjmp(3).
+//! inside: the first signal is kept, and all others stay blocked, so that the kernel queues them.
+//! When the thread leaves, the handler of the kept signal runs, and then those of the others. So a
+//! handler finds no lock held and may leave by longjmp(3).
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// The most signals kept for a thread; the first of each number is kept, as the kernel does for
-/// standard signals.
-const KEPT: usize = 4;
+use libc::{siginfo_t, ucontext_t};
+
+use crate::signals;
+
 /// The depth of a thread that never leaves.
 const FOREVER: u32 = 2;
 
@@ -25,8 +27,8 @@ struct Thread {
     /// Signals handled that interrupt a wait: handlers without `SA_RESTART`, and all handlers.
     interrupts: Cell<u32>,
     handled: Cell<u32>,
-    kept: Cell<u32>,
-    signals: [Cell<MaybeUninit<libc::siginfo_t>>; KEPT],
+    has_signal: Cell<bool>,
+    signal: Cell<MaybeUninit<(siginfo_t, ucontext_t)>>,
 }
 
 thread_local! {
@@ -37,8 +39,8 @@ thread_local! {
             wakes: Cell::new(false),
             interrupts: Cell::new(0),
             handled: Cell::new(0),
-            kept: Cell::new(0),
-            signals: [const { Cell::new(MaybeUninit::uninit()) }; KEPT],
+            has_signal: Cell::new(false),
+            signal: Cell::new(MaybeUninit::uninit()),
         }
     };
 }
@@ -108,47 +110,37 @@ impl Drop for Inside {
             if thread.wakes.replace(false) {
                 crate::sleep::signal_due();
             }
-            if thread.kept.get() > 0 {
-                send_kept(thread);
+            if thread.has_signal.get() {
+                run_handler(thread);
             }
         });
     }
 }
 
-/// Keeps a signal if the thread is inside the library. Returns `true` if so.
-pub(crate) fn keep_signal(info: &libc::siginfo_t) -> bool {
+/// Keeps a signal if the thread is inside the library, and blocks all others until it leaves.
+/// Returns `true` if so. A child of vfork(2) runs its handlers at once.
+///
+/// # Safety
+/// The arguments are those of a handler that runs.
+pub(crate) unsafe fn keep_signal(info: *const siginfo_t, context: *mut ucontext_t) -> bool {
     THREAD.with(|thread| {
-        if thread.depth.get() == 0 {
+        if thread.depth.get() == 0 || thread.is_lent.get() {
             return false;
         }
-        let count = thread.kept.get() as usize;
-        if let Some(place) = thread.signals.get(count) {
-            place.set(MaybeUninit::new(*info));
-            thread.kept.set(count as u32 + 1);
-        }
+        // SAFETY: the caller's guarantee.
+        let kept = unsafe { (info.read(), signals::interrupt(context)) };
+        thread.signal.set(MaybeUninit::new(kept));
+        thread.has_signal.set(true);
         true
     })
 }
 
 #[cold]
-fn send_kept(thread: &Thread) {
-    let count = thread.kept.replace(0) as usize;
-    for place in &thread.signals[..count] {
-        // SAFETY: the first `count` places were written by `keep_signal`.
-        let info = unsafe { place.get().assume_init() };
-        // SAFETY: the kernel reads the structure, which outlives the call. The kernel accepts any
-        // code for the calling process itself.
-        unsafe {
-            let (process, number) = (libc::getpid(), info.si_signo);
-            libc::syscall(
-                libc::SYS_rt_tgsigqueueinfo,
-                process,
-                libc::gettid(),
-                number,
-                &raw const info,
-            );
-        }
-    }
+fn run_handler(thread: &Thread) {
+    thread.has_signal.set(false);
+    // SAFETY: `keep_signal` has written it.
+    let (mut info, mut context) = unsafe { thread.signal.get().assume_init() };
+    signals::run_handler(&mut info, &mut context);
 }
 
 /// Records that a handler is about to run on this thread.

@@ -5,9 +5,9 @@
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use libc::{sigaction, sighandler_t, siginfo_t};
+use libc::{sigaction, sighandler_t, siginfo_t, sigset_t, ucontext_t};
 
 use crate::{guard, real};
 
@@ -17,6 +17,10 @@ const SIGNALS: usize = 65;
 /// The program's handler and flags of each signal.
 struct Handler {
     function: AtomicUsize,
+    /// The signals that are blocked while it runs.
+    mask: AtomicU64,
+    /// The set that the program has named: without the signal itself.
+    named: AtomicU64,
     has_info: AtomicBool,
     restarts: AtomicBool,
     /// `true` if the handler runs once (`SA_RESETHAND`).
@@ -26,24 +30,27 @@ struct Handler {
 static HANDLERS: [Handler; SIGNALS] = [const {
     Handler {
         function: AtomicUsize::new(libc::SIG_DFL),
+        mask: AtomicU64::new(0),
+        named: AtomicU64::new(0),
         has_info: AtomicBool::new(false),
         restarts: AtomicBool::new(false),
         runs_once: AtomicBool::new(false),
     }
 }; SIGNALS];
 
+const SYNCHRONOUS: [c_int; 7] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+    libc::SIGABRT,
+];
+
 /// Returns `true` for signals that an instruction causes: their handlers must run at once.
 fn is_synchronous(signal: c_int) -> bool {
-    matches!(
-        signal,
-        libc::SIGSEGV
-            | libc::SIGBUS
-            | libc::SIGFPE
-            | libc::SIGILL
-            | libc::SIGTRAP
-            | libc::SIGSYS
-            | libc::SIGABRT
-    )
+    SYNCHRONOUS.contains(&signal)
 }
 
 fn trampoline() -> sighandler_t {
@@ -51,11 +58,78 @@ fn trampoline() -> sighandler_t {
 }
 
 extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    let Some(handler) = HANDLERS.get(signal as usize) else { return };
-    // SAFETY: the kernel passes a valid structure to a handler with SA_SIGINFO.
-    if unsafe { info.as_ref() }.is_some_and(guard::keep_signal) {
-        return;
+    // SAFETY: the kernel passes valid structures to a handler with SA_SIGINFO.
+    let is_kept = unsafe { guard::keep_signal(info, context.cast()) };
+    if !is_kept {
+        // SAFETY: as above; the kernel's set has eight bytes.
+        let before =
+            unsafe { (&raw const (*context.cast::<ucontext_t>()).uc_sigmask).cast::<u64>().read() };
+        call_handler(signal, info, context, before);
     }
+}
+
+/// Returns the signals of a set: the kernel's sets have 64 bits, and are the beginning of the C
+/// library's.
+fn bits(set: &sigset_t) -> u64 {
+    // SAFETY: the set has at least eight bytes, and any bytes are a number.
+    unsafe { std::ptr::from_ref(set).cast::<u64>().read() }
+}
+
+fn set_of(bits: u64) -> sigset_t {
+    let mut set = MaybeUninit::<sigset_t>::zeroed();
+    // SAFETY: the set has at least eight bytes, and all others are zero.
+    unsafe {
+        set.as_mut_ptr().cast::<u64>().write(bits);
+        set.assume_init()
+    }
+}
+
+fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
+}
+
+/// Returns all signals but those that an instruction causes.
+fn asynchronous() -> u64 {
+    !SYNCHRONOUS.iter().fold(0, |all, signal| all | bit(*signal))
+}
+
+/// Returns a copy of a handler's context that is valid after the handler has returned, and makes
+/// the thread continue with all signals blocked but those that an instruction causes.
+///
+/// # Safety
+/// The context is that of a handler that runs.
+pub(crate) unsafe fn interrupt(context: *mut ucontext_t) -> ucontext_t {
+    // SAFETY: the kernel's structure ends with the eight bytes of its set; what follows is on the
+    // stack of the handler too, and is replaced in the copy.
+    unsafe {
+        let mut copy = context.read();
+        let set = (&raw mut (*context).uc_sigmask).cast::<u64>();
+        copy.uc_sigmask = set_of(set.read());
+        copy.uc_mcontext.fpregs = std::ptr::null_mut();
+        set.write(asynchronous());
+        copy
+    }
+}
+
+/// Runs the program's handler of a signal that was kept, as the kernel does, and continues with the
+/// mask of the context.
+pub(crate) fn run_handler(info: &mut siginfo_t, context: &mut ucontext_t) {
+    let before = bits(&context.uc_sigmask);
+    call_handler(info.si_signo, info, std::ptr::from_mut(context).cast(), before);
+    set_mask(bits(&context.uc_sigmask));
+}
+
+fn set_mask(mask: u64) {
+    let set = set_of(mask);
+    // SAFETY: the set outlives the call, and no old set is requested.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut()) };
+}
+
+/// Calls the program's handler with the signals blocked that were before, and those that the
+/// program has named.
+fn call_handler(signal: c_int, info: *mut siginfo_t, context: *mut c_void, before: u64) {
+    let Some(handler) = HANDLERS.get(signal as usize) else { return };
+    set_mask(before | handler.mask.load(Ordering::Relaxed));
     guard::count_signal(handler.restarts.load(Ordering::Relaxed));
     let function = handler.function.load(Ordering::Relaxed);
     if matches!(function, libc::SIG_DFL | libc::SIG_IGN) {
@@ -78,7 +152,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_voi
 }
 
 /// Restores the default action, as the kernel does before a handler with `SA_RESETHAND`. It cannot
-/// do so itself: a signal that is kept is sent again.
+/// do so itself: the handler of a signal that is kept runs later.
 #[cold]
 fn reset(signal: c_int) {
     let action = MaybeUninit::<sigaction>::zeroed();
@@ -103,6 +177,7 @@ pub(crate) unsafe fn set_action(
     let before = handler.function.load(Ordering::Relaxed);
     let had_info = handler.has_info.load(Ordering::Relaxed);
     let ran_once = handler.runs_once.load(Ordering::Relaxed);
+    let named = handler.named.load(Ordering::Relaxed);
     // SAFETY: the caller passes a valid structure or null.
     let mut wanted = unsafe { new.as_ref() }.copied();
     if let Some(action) = &mut wanted
@@ -111,8 +186,14 @@ pub(crate) unsafe fn set_action(
         handler.has_info.store(action.sa_flags & libc::SA_SIGINFO != 0, Ordering::Relaxed);
         handler.restarts.store(action.sa_flags & libc::SA_RESTART != 0, Ordering::Relaxed);
         handler.runs_once.store(action.sa_flags & libc::SA_RESETHAND != 0, Ordering::Relaxed);
+        let named = bits(&action.sa_mask);
+        let own = if action.sa_flags & libc::SA_NODEFER == 0 { bit(signal) } else { 0 };
+        handler.named.store(named, Ordering::Relaxed);
+        handler.mask.store(named | own, Ordering::Relaxed);
         handler.function.store(action.sa_sigaction, Ordering::Relaxed);
         action.sa_sigaction = trampoline();
+        // Otherwise the kernel would begin several handlers at once, of which one is kept.
+        action.sa_mask = set_of(asynchronous());
         action.sa_flags |= libc::SA_SIGINFO;
         action.sa_flags &= !libc::SA_RESETHAND;
     }
@@ -125,6 +206,7 @@ pub(crate) unsafe fn set_action(
         && old.sa_sigaction == trampoline()
     {
         old.sa_sigaction = before;
+        old.sa_mask = set_of(named);
         if !had_info {
             old.sa_flags &= !libc::SA_SIGINFO;
         }

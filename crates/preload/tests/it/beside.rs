@@ -2,12 +2,10 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use hairpin_testbed::Host;
 
-use crate::support::{TIMEOUT, alone, command, output, testbed};
+use crate::support::{Compiled, TIMEOUT, alone, command, output, testbed};
 
 /// The ways of writing, and whether the library sees the call.
 const WAYS: [(&str, bool); 9] = [
@@ -22,26 +20,6 @@ const WAYS: [(&str, bool); 9] = [
     ("vfork-exec", true),
 ];
 const ENDS: [&str; 6] = ["send", "answer", "shutdown", "close", "fork", "exit"];
-
-struct Program(PathBuf);
-
-impl Program {
-    fn compile() -> Self {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/beside.c");
-        let name = format!("beside-{}", std::process::id());
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let mut compiler = Command::new("cc");
-        compiler.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&program).arg(source);
-        assert!(compiler.args(["-ldl", "-lrt", "-lpthread"]).status().unwrap().success());
-        Self(program)
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
 
 /// Answers the messages of the start with their copies. Returns what follows, and whether it ended
 /// in order.
@@ -69,7 +47,7 @@ fn receive(listener: &TcpListener, answered: usize) -> (Vec<u8>, bool) {
 
 /// Returns what the peer receives and the log, of a run of the program.
 fn run(
-    program: &Program,
+    program: &Compiled,
     [host, other]: &[Host; 2],
     how: &str,
     end: &str,
@@ -93,7 +71,7 @@ fn run(
 fn bytes_written_beside_the_library_arrive_in_order() {
     let _alone = alone();
     let testbed = testbed(1);
-    let program = Program::compile();
+    let program = Compiled::new("beside.c");
     for (how, is_seen) in WAYS {
         for end in ENDS {
             let [kernel, accelerated] =

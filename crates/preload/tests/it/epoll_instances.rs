@@ -1,47 +1,12 @@
 //! Epoll instances with several descriptors, and threads that sleep on them while members change.
 
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::Output;
 
 use hairpin_testbed::Host;
 
-use crate::support::{alone, command, installed, output, testbed};
-
-/// Answers each message over TCP and UDP with its copy, until the test ends.
-fn echo(host: &Host) -> u16 {
-    let address = host.address();
-    let (listener, datagrams) = host
-        .run(|| {
-            let listener = TcpListener::bind((address, 0)).unwrap();
-            let port = listener.local_addr().unwrap().port();
-            (listener, UdpSocket::bind((address, port)).unwrap())
-        })
-        .unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        let mut bytes = [0; 2_048];
-        while let Ok((length, from)) = datagrams.recv_from(&mut bytes) {
-            let _ = datagrams.send_to(&bytes[..length], from);
-        }
-    });
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            stream.set_nodelay(true).unwrap();
-            std::thread::spawn(move || {
-                let mut bytes = [0; 2_048];
-                while let Ok(length @ 1..) = stream.read(&mut bytes) {
-                    if stream.write_all(&bytes[..length]).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    port
-}
+use crate::support::{alone, command, echo, installed, output, testbed};
 
 fn run(host: &Host, peer: Ipv4Addr, port: u16, accelerated: bool) -> Output {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/epoll_instances.py");

@@ -12,6 +12,7 @@ mod kills;
 mod odd_frames;
 mod peer;
 mod semantics;
+mod signals;
 mod sockperf;
 mod stress;
 mod support;

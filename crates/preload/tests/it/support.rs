@@ -1,7 +1,8 @@
 //! Hosts, accelerated programs, and their counters.
 
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -67,6 +68,27 @@ pub(crate) fn limited(host: &Host, command: Command, seconds: u32) -> Output {
     host.spawn(command, &[]).unwrap().wait_with_output().unwrap()
 }
 
+/// A C program of the folder `programs`, removed with this value.
+pub(crate) struct Compiled(pub(crate) PathBuf);
+
+impl Compiled {
+    pub(crate) fn new(source: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+        let name = format!("{source}-{}", std::process::id());
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let mut compiler = Command::new("cc");
+        compiler.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&program).arg(path);
+        assert!(compiler.args(["-ldl", "-lrt", "-lpthread"]).status().unwrap().success());
+        Self(program)
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
 /// A program that ends with its test.
 pub(crate) struct Running(pub(crate) Child);
 
@@ -100,6 +122,40 @@ pub(crate) fn installed(program: &str) -> Option<PathBuf> {
         println!("skipped: {program} is not installed");
     }
     found
+}
+
+/// Answers each message over TCP and UDP with its copy, until the test ends.
+pub(crate) fn echo(host: &Host) -> u16 {
+    let address = host.address();
+    let (listener, datagrams) = host
+        .run(|| {
+            let listener = TcpListener::bind((address, 0)).unwrap();
+            let port = listener.local_addr().unwrap().port();
+            (listener, UdpSocket::bind((address, port)).unwrap())
+        })
+        .unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let mut bytes = [0; 2_048];
+        while let Ok((length, from)) = datagrams.recv_from(&mut bytes) {
+            let _ = datagrams.send_to(&bytes[..length], from);
+        }
+    });
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            stream.set_nodelay(true).unwrap();
+            std::thread::spawn(move || {
+                let mut bytes = [0; 2_048];
+                while let Ok(length @ 1..) = stream.read(&mut bytes) {
+                    if stream.write_all(&bytes[..length]).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    port
 }
 
 /// Long enough that what has not happened never will, on a machine that does other work.
