@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
+use std::ops::Deref;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ const UNFINISHED: &str = "unfinished";
 /// A mapped segment file.
 #[derive(Debug)]
 pub(super) struct MappedSegment {
-    pub(super) file: File,
+    pub(super) file: LockedFile,
     pub(super) path: PathBuf,
     pub(super) segment: Segment,
 }
@@ -92,13 +93,13 @@ pub(super) fn newest_bytes(directory: &Path) -> io::Result<u64> {
 /// the directory was renamed.
 #[derive(Debug)]
 pub(super) struct Directory {
-    file: File,
+    file: LockedFile,
     /// The path as given by the caller, for messages.
     path: PathBuf,
     /// `true` if this call has created the directory.
     is_new: bool,
     /// The locked lock file, if a version before 0.3 has left one.
-    _earlier_lock: Option<File>,
+    _earlier_lock: Option<LockedFile>,
 }
 
 impl Directory {
@@ -109,7 +110,7 @@ impl Directory {
     pub(super) fn lock(path: &Path) -> Result<Self, JournalError> {
         loop {
             let file = OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(path)?;
-            try_lock(&file, path)?;
+            let file = LockedFile::new(file, path)?;
             let mut directory =
                 Self { file, path: path.to_owned(), is_new: false, _earlier_lock: None };
             // A creator that failed may have removed the directory before it was locked here.
@@ -169,22 +170,53 @@ impl Directory {
         }
     }
 
-    fn lock_earlier(&self) -> Result<Option<File>, JournalError> {
+    fn lock_earlier(&self) -> Result<Option<LockedFile>, JournalError> {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
         match options.open(self.files().join(LOCK)) {
-            Ok(file) => try_lock(&file, &self.path).map(|()| Some(file)),
+            Ok(file) => LockedFile::new(file, &self.path).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 }
 
-fn try_lock(file: &File, directory: &Path) -> Result<(), JournalError> {
-    match file.try_lock() {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: directory.to_owned() }),
-        Err(TryLockError::Error(error)) => Err(error.into()),
+/// A locked file or directory.
+///
+/// The lock ends with the value, also while a child that another thread has forked still has a copy
+/// of the descriptor. The end of a child's copy of the value changes nothing.
+#[derive(Debug)]
+pub(super) struct LockedFile {
+    file: File,
+    process: u32,
+}
+
+impl LockedFile {
+    /// # Errors
+    /// [`JournalError::Busy`] with the directory if the file is locked; [`JournalError::Io`].
+    pub(super) fn new(file: File, directory: &Path) -> Result<Self, JournalError> {
+        match file.try_lock() {
+            Ok(()) => Ok(Self { file, process: std::process::id() }),
+            Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: directory.to_owned() }),
+            Err(TryLockError::Error(error)) => Err(error.into()),
+        }
+    }
+}
+
+impl Deref for LockedFile {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            // Otherwise the close ends it.
+            let _ = self.file.unlock();
+        }
     }
 }
 
@@ -192,11 +224,10 @@ fn try_lock(file: &File, directory: &Path) -> Result<(), JournalError> {
 ///
 /// # Errors
 /// [`JournalError::Busy`] if another journal has the segment; [`JournalError::Io`].
-pub(super) fn open(path: &Path) -> Result<File, JournalError> {
+pub(super) fn open(path: &Path) -> Result<LockedFile, JournalError> {
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
-    try_lock(&file, path.parent().unwrap_or(path))?;
-    Ok(file)
+    LockedFile::new(file, path.parent().unwrap_or(path))
 }
 
 /// Creates the file of an empty segment, atomically.
@@ -227,7 +258,7 @@ pub(super) fn create(
     made
 }
 
-fn make(path: &Path, number: u32, bytes: u64, durable: bool) -> io::Result<(File, Segment)> {
+fn make(path: &Path, number: u32, bytes: u64, durable: bool) -> io::Result<(LockedFile, Segment)> {
     // A file of that name is a leftover of a process that died while creating it.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -235,7 +266,7 @@ fn make(path: &Path, number: u32, bytes: u64, durable: bool) -> io::Result<(File
     }
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create_new(true).mode(0o600).open(path)?;
-    file.try_lock().map_err(io::Error::from)?;
+    let file = LockedFile::new(file, path).map_err(io::Error::other)?;
     let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let header = SegmentHeader { number, bytes, created: created as u64, boot: boot_id()? };
     Segment::format(&file, &header)?;
@@ -263,4 +294,21 @@ pub(super) fn boot_id() -> io::Result<[u8; 16]> {
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
     let number = u128::from_str_radix(&digits, 16).map_err(|_| io::ErrorKind::InvalidData)?;
     Ok(number.to_be_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lock_ends_with_its_value_while_a_child_has_a_copy_of_the_descriptor() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = Directory::lock(folder.path()).unwrap();
+        let copy = directory.file.try_clone().unwrap();
+        let busy = Directory::lock(folder.path());
+        assert!(matches!(busy, Err(JournalError::Busy { .. })), "{busy:?}");
+        drop(directory);
+        drop(Directory::lock(folder.path()).unwrap());
+        drop(copy);
+    }
 }

@@ -351,7 +351,8 @@ fn records_after_failed_sync_are_not_durable() {
 fn unsyncable_records_are_not_durable() {
     let (_parent, directory) = in_directory();
     // The kernel cannot sync this file and returns an error.
-    let change = |mapped: &mut MappedSegment| mapped.file = fs::File::open("/dev/null").unwrap();
+    let null = || segment_files::LockedFile::new(fs::File::open("/dev/null").unwrap(), &directory);
+    let change = |mapped: &mut MappedSegment| mapped.file = null().unwrap();
     let (mut journal, mut worker) = with_changed_first_file(&directory, SMALL, change);
     let record = send(&mut journal, 1);
     worker.run_once(true);
