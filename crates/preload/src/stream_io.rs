@@ -155,9 +155,6 @@ pub(crate) unsafe fn receive(
             (false, false) if is_nonblocking => return Received::Bypass(fail(libc::EAGAIN)),
             (false, false) => {}
         }
-        if wait.is_none() && stream::follow_beside(fd, slot) {
-            continue;
-        }
         let wait = wait.get_or_insert_with(|| begin_wait(state.receive_timeout, signals));
         if let Some(number) = pause(wait, fd, slot, libc::POLLIN) {
             return Received::Bypass(if done > 0 { done as isize } else { fail(number) });
@@ -278,6 +275,10 @@ fn count_bypass([messages, bytes]: [Counter; 2], count: usize) {
 fn pause(wait: &mut Wait, fd: c_int, slot: &Slot, event: i16) -> Option<c_int> {
     let mut fds = Vec::new();
     if wait.may_sleep() {
+        // The peer may wait for what it has.
+        if stream::follow_beside(fd, slot) {
+            return None;
+        }
         // The kernel's socket reports late segments and the state after a handback.
         fds.push(libc::pollfd { fd, events: event & libc::POLLIN, revents: 0 });
     }

@@ -7,7 +7,9 @@ use libc::{fd_set, pid_t, size_t, sockaddr, socklen_t, ssize_t, timeval};
 use super::{descriptors, polling, receive, send, sockets, system};
 
 macro_rules! aliases {
-    ($($alias:ident = $module:ident::$name:ident($($argument:ident: $kind:ty),*) -> $result:ty;)*) => {$(
+    ($(
+        $alias:ident = $module:ident::$name:ident($($argument:ident: $kind:ty),*) -> $result:ty;
+    )*) => {$(
         /// # Safety
         /// As for the function without the underscores.
         #[unsafe(no_mangle)]

@@ -66,10 +66,8 @@ pub(super) struct Bypass {
     pub(super) active_at: Instant,
     /// IP packets that only the kernel can process, presented to it after handback.
     pub(super) for_kernel: Vec<Vec<u8>>,
-    /// Written to the kernel's socket by calls that nobody saw; found by a handback.
+    /// Written to the kernel's socket by calls that were not seen.
     pub(super) beside: Beside,
-    /// The number of its bytes when the stack's thread looked last.
-    pub(super) beside_seen: u32,
     pub(super) packets: Vec<Packet>,
     /// A frame for the next segment, and the frame received last. Both are exchanged with the data
     /// plane when a segment is posted, so that an answer takes its lock only once.

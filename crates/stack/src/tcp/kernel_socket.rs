@@ -94,12 +94,15 @@ pub(super) struct Info {
     _send_window: u32,
 }
 
-/// What a program has written to a socket whose connection is taken over, by calls that nobody saw.
+/// What a program has written to a socket whose connection is taken over, by calls that were not
+/// seen.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     pub(super) bytes: Vec<u8>,
     /// The program has ended its side (shutdown(2)).
     pub(super) ends: bool,
+    /// The number of bytes when the stack's thread looked last.
+    pub(super) queued: u32,
 }
 
 impl Beside {
@@ -194,7 +197,7 @@ impl<'s> KernelSocket<'s> {
         // SAFETY: the kernel writes at most `count` bytes to the buffer.
         let read = unsafe { libc::recv(fd, bytes.as_mut_ptr().cast(), bytes.len(), flags) };
         bytes.truncate(usize::try_from(read).map_err(|_| io::Error::last_os_error())?);
-        Ok(Beside { bytes, ends })
+        Ok(Beside { bytes, ends, queued: count })
     }
 
     /// Writes what was found by [`beside`](Self::beside).

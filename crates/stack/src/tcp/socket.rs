@@ -140,7 +140,7 @@ enum Handback {
     Connection(Reason),
     Abandoned,
     Displaced,
-    /// The program has written to the kernel's socket by calls that nobody saw.
+    /// The program has written to the kernel's socket by calls that were not seen.
     WrittenBeside,
     KeeperLost,
 }
@@ -704,7 +704,7 @@ impl SocketState {
     }
 
     /// Returns the number of bytes that the program has written to a connection that is taken over,
-    /// by calls that nobody saw: the kernel's socket has them to send.
+    /// by calls that were not seen: the kernel's socket has them to send.
     #[inline]
     fn beside(&self, inner: &Inner) -> u32 {
         match self.descriptor {
@@ -715,7 +715,7 @@ impl SocketState {
         }
     }
 
-    /// Hands the connection back if the program has written to it by calls that nobody saw.
+    /// Hands the connection back if the program has written to it by calls that were not seen.
     #[inline]
     fn follow_beside(self: &Arc<Self>, shared: &SharedState, inner: &mut Inner) -> io::Result<()> {
         match self.beside(inner) {
@@ -749,7 +749,7 @@ impl SocketState {
             let keeper = bypass.send_ring.switch();
             let socket = self.kernel().with_keeper(keeper.as_ref());
             let may_write = socket.make_room().unwrap_or(false);
-            if std::mem::replace(&mut bypass.beside_seen, beside) == beside && !may_write {
+            if std::mem::replace(&mut bypass.beside.queued, beside) == beside && !may_write {
                 // No call is writing now: the handback would end it with an error.
                 return self.hand_back_unasked(shared, &mut inner, Handback::WrittenBeside);
             }

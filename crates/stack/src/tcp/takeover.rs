@@ -155,7 +155,6 @@ pub(super) fn take_over(
         ttl,
         traffic_class,
     };
-    let backward = Route { local: remote, remote: local, ..forward };
     let config = Config { nagle: !socket.has_nodelay()?, ..Config::default() };
     let (keepalive, reuse) = (socket.keepalive()?, socket.reuse_address()?);
     let kept = hold(shared, socket, reuse)?;
@@ -172,17 +171,15 @@ pub(super) fn take_over(
     })?;
     let time = now();
     let created = create(shared, time, &state, config, (flow, kept, reuse));
-    let (connection, send_ring, receive_ring) = created.inspect_err(|_| {
-        let _ = reopen(socket, &state.window);
-        give_up(shared, &entry, flow);
-    })?;
+    let (connection, send_ring, receive_ring) =
+        created.inspect_err(|_| reopen(shared, socket, &state.window, (&entry, flow)))?;
     silence(socket, keepalive, reuse);
     Ok(Bypass {
         connection,
         send_ring,
         receive_ring,
         header: PreparedHeader::new(&forward),
-        from_peer: PreparedHeader::new(&backward),
+        from_peer: PreparedHeader::new(&Route { local: remote, remote: local, ..forward }),
         local,
         remote,
         entry,
@@ -200,7 +197,6 @@ pub(super) fn take_over(
         active_at: time,
         for_kernel: Vec::new(),
         beside: Beside::default(),
-        beside_seen: 0,
         packets: Vec::with_capacity(super::bypass::BATCH),
         spare: None,
         received: None,
@@ -221,12 +217,25 @@ fn silence(socket: KernelSocket<'_>, keepalive: i32, reuse: i32) {
     }
 }
 
-/// Lets the kernel's socket send again after a takeover that failed.
+/// Ends repair mode with a closed send window. What the program writes by a call that is not seen
+/// stays in the queue: the peer would take it for bytes of the bypass with the same numbers.
+fn end_repair_closed(socket: KernelSocket<'_>, window: RepairWindow) -> io::Result<()> {
+    socket.set_window(RepairWindow { send_window: 0, ..window })?;
+    socket.end_repair().inspect_err(|_| drop(socket.set_window(window)))
+}
+
+/// Ends a takeover that failed after [`end_repair_closed`].
 #[cold]
-fn reopen(socket: KernelSocket<'_>, window: &RepairWindow) -> io::Result<()> {
-    socket.start_repair()?;
-    socket.set_window(*window)?;
-    socket.end_repair()
+fn reopen(
+    shared: &SharedState,
+    socket: KernelSocket<'_>,
+    window: &RepairWindow,
+    (entry, flow): (&Entry, usize),
+) {
+    let opened = socket.start_repair().and_then(|()| socket.set_window(*window));
+    // Without this, an acknowledgment of the peer opens it.
+    let _ = opened.and_then(|()| socket.end_repair());
+    give_up(shared, entry, flow);
 }
 
 /// Ends a takeover that failed. Frames that were redirected meanwhile reach the kernel.
@@ -392,13 +401,7 @@ fn read_state(
     if ring_length(receive_window).is_none() {
         return Err(TakeoverError::Window(receive_window));
     }
-    // What the program writes by a call that nobody sees stays in the queue: the peer would take it
-    // for bytes of the bypass with the same numbers.
-    socket.set_window(RepairWindow { send_window: 0, ..window })?;
-    if let Err(error) = socket.end_repair() {
-        let _ = socket.set_window(window);
-        return Err(error.into());
-    }
+    end_repair_closed(socket, window)?;
     let options = if has_timestamps { 12 } else { 0 };
     let snapshot = Snapshot {
         send_unacknowledged: send_next,

@@ -197,8 +197,8 @@ impl AdoptedTcp {
         }
     }
 
-    /// Hands the connection back if bytes were written to the descriptor by calls that nobody saw.
-    /// Call it before a wait: the peer may wait for them.
+    /// Hands the connection back if bytes were written to the descriptor by calls that were not
+    /// seen. Call it before a wait: the peer may wait for them.
     ///
     /// # Errors
     /// The kernel's, of a handback.
@@ -206,8 +206,8 @@ impl AdoptedTcp {
         self.0.state.follow_beside(&self.0.owner, &mut self.0.state.inner())
     }
 
-    /// Returns `true` if the last handback was because bytes were written to the descriptor by calls
-    /// that nobody saw. They follow all that was sent before.
+    /// Returns `true` if the last handback was because bytes were written to the descriptor by
+    /// calls that were not seen. They follow all that was sent before.
     #[must_use]
     pub fn is_written_beside(&self) -> bool {
         self.0.state.inner().last_handback == Some(Handback::WrittenBeside)
