@@ -255,7 +255,7 @@ pub(crate) fn forget_all() {
 
 /// Returns `true` if the descriptor is an event of this module.
 pub(crate) fn is_event(fd: c_int) -> bool {
-    PLACES.iter().any(|place| {
+    PLACES.iter().take(USED.load(SeqCst) as usize).any(|place| {
         let at = place.event.load(SeqCst);
         at == fd || at == -2 - fd
     })
@@ -268,7 +268,6 @@ fn register() -> Option<u32> {
         return Some(OWN.get());
     }
     let at = take_place()?;
-    USED.fetch_max(at + 1, SeqCst);
     COUNT.fetch_add(1, SeqCst);
     OWN.set(at);
     Some(at)
@@ -288,6 +287,8 @@ fn take_place() -> Option<u32> {
             if fd < 0 {
                 return None;
             }
+            // Before the event is there: it is the library's from then on.
+            USED.fetch_max(at + 1, SeqCst);
             if event.compare_exchange(EMPTY, fd, SeqCst, SeqCst).is_ok() {
                 return Some(at);
             }

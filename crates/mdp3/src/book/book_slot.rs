@@ -189,6 +189,12 @@ impl<const N: usize> BookSlot<N> {
         self.head.stale = SideSet::BOTH;
     }
 
+    /// Makes the next [`update_best`](Self::update_best) report the best levels as new.
+    pub(crate) fn forget_best(&mut self) {
+        (self.head.best_bid, self.head.best_ask) = (Level::NONE, Level::NONE);
+        (self.head.had_levels, self.head.stale) = (SideSet::NONE, SideSet::BOTH);
+    }
+
     /// Copies the best levels to line 0. Returns what changed since the last call.
     #[inline]
     pub(crate) fn update_best(&mut self) -> Changes {

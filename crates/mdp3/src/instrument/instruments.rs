@@ -260,6 +260,12 @@ impl Instruments {
         self.market_best[instrument.as_usize()] = MarketBest::default();
     }
 
+    /// Makes the next [`update_best`](Self::update_best) report the best levels as new.
+    pub(crate) fn forget_best(&mut self, instrument: InstrumentIndex) {
+        self.implied[instrument.as_usize()].forget_best();
+        self.direct[instrument.as_usize()].forget_best();
+    }
+
     /// Copies the best levels of both books to their heads. Returns what has changed.
     pub(crate) fn update_best(&mut self, instrument: InstrumentIndex) -> Changes {
         let implied = self.implied[instrument.as_usize()].update_best();

@@ -55,10 +55,10 @@ impl Market {
         transact_time: Utc,
         listener: &mut impl Listener,
     ) {
+        let changes = self.instruments.update_best(instrument);
         if self.instruments.direct[instrument.as_usize()].head.state == State::Early {
             return;
         }
-        let changes = self.instruments.update_best(instrument);
         if self.instruments.direct[instrument.as_usize()].head.state != State::Restoring {
             self.counters.snapshots_not_continued += 1;
             if self.recovery[instrument.as_usize()].replaced_refresh {

@@ -377,6 +377,8 @@ impl Market {
             let state = if counts { State::Restoring } else { State::Waiting };
             self.instruments.direct[instrument.as_usize()].head.state = state;
             if counts {
+                // No callback has reported it.
+                self.instruments.forget_best(instrument);
                 self.changed_in_message.push(instrument);
             } else {
                 // The snapshot may be of another epoch.

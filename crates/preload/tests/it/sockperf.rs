@@ -7,7 +7,8 @@ use std::process::Stdio;
 use hairpin_testbed::{Host, Testbed};
 
 use crate::support::{
-    Running, alone, command, counter, installed, interrupt, output, settled, testbed, wait_for_port,
+    Running, alone, command, counter, counters, installed, interrupt, output, settled, testbed,
+    wait_for_port,
 };
 
 /// The counts that sockperf's client prints.
@@ -65,7 +66,9 @@ fn ping_pong_for(
     let text = String::from_utf8_lossy(&client.stdout);
     let what =
         format!("{wait:?} {accelerated:?}: {text}{}", String::from_utf8_lossy(&client.stderr));
-    assert!(client.status.success() && is_clean(&text), "{what}");
+    let is_answered = client.status.success() && is_clean(&text);
+    // Tell where a message was lost.
+    assert!(is_answered, "{what}\nserver: {}", counters(server.0.id()));
     let mut exchanges = u64::MAX;
     if accelerated[0] {
         let value = |name: String| counter(server.0.id(), &name);

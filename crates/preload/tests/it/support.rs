@@ -112,6 +112,19 @@ pub(crate) fn counter(process: u32, name: &str) -> u64 {
     panic!("process {process} has no counter {name}");
 }
 
+/// Returns all counters of an accelerated process that are not zero, for messages.
+pub(crate) fn counters(process: u32) -> String {
+    let pages = CounterPages::find().unwrap();
+    let pages = pages.found.iter().filter(|found| found.process == process);
+    let pages = pages.filter_map(|found| found.page.as_ref().ok());
+    let values = pages.flat_map(|page| {
+        let all = page.metrics().iter().zip(page.values());
+        let counted = all.filter(|(_, value)| *value != 0);
+        counted.map(|(metric, value)| format!("{} {value}", metric.name)).collect::<Vec<_>>()
+    });
+    values.collect::<Vec<_>>().join(", ")
+}
+
 /// Returns the path of an installed program; `None` with a line that the test is skipped.
 pub(crate) fn installed(program: &str) -> Option<PathBuf> {
     let found = ["/usr/bin", "/usr/sbin", "/bin"]
