@@ -183,21 +183,22 @@ pub(crate) fn change_taken_over(
     set.add_candidate(fd);
     let member = set.get(fd).copied();
     drop(set);
-    if add_instance(slot, &instance) || member.is_some_and(|member| member.ready().is_some()) {
+    add_instance(slot, &instance);
+    // A thread that sleeps has not named a member that is added, also one that was removed before.
+    let is_added = operation == libc::EPOLL_CTL_ADD;
+    if is_added || member.is_some_and(|member| member.ready().is_some()) {
         instance.wake();
     }
     Some(Ok(()))
 }
 
-/// Records the instance at a member. Returns `true` if it is new there.
-fn add_instance(member: &Slot, instance: &Arc<Instance>) -> bool {
+/// Records the instance at a member.
+fn add_instance(member: &Slot, instance: &Arc<Instance>) {
     let mut instances = member.instances();
-    let is_known = instances.iter().any(|known| known.as_ptr() == Arc::as_ptr(instance));
-    if !is_known {
+    if !instances.iter().any(|known| known.as_ptr() == Arc::as_ptr(instance)) {
         instances.retain(|known| known.strong_count() > 0);
         instances.push(Arc::downgrade(instance));
     }
-    !is_known
 }
 
 /// Follows a successful epoll_ctl(2) of the kernel.
