@@ -511,10 +511,10 @@ pub(crate) extern "C" fn before_fork() {
     if settings().parent_keeps_sockets {
         return;
     }
-    let inside = guard::enter();
     stream::pause_takeovers();
-    share_all("the process forks", |_| true, Kept::Whole);
-    drop(inside);
+    if let Some(_inside) = guard::enter() {
+        share_all("the process forks", |_| true, Kept::Whole);
+    }
 }
 
 pub(crate) extern "C" fn after_fork() {

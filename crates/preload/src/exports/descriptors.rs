@@ -15,7 +15,10 @@ const LAST: u32 = 1 << 20;
 /// Forgets what the library knows of a descriptor. Returns `false` if the program must not close
 /// it, because it is the library's own.
 fn release(fd: c_int) -> bool {
-    let Some(_inside) = guard::enter() else { return true };
+    let Some(_inside) = guard::enter() else {
+        // A child of vfork(2): the program that it runs inherits them.
+        return !(guard::is_lent() && process::is_inherited(fd));
+    };
     if process::is_internal(fd) {
         return false;
     }
@@ -50,7 +53,7 @@ pub(super) fn open_descriptors(first: u32, last: u32) -> Vec<u32> {
 /// As for close_range(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn close_range(first: u32, last: u32, flags: c_int) -> c_int {
-    if flags & CLOSE_RANGE_CLOEXEC != 0 || !process::is_accelerating() {
+    if flags & CLOSE_RANGE_CLOEXEC != 0 || !process::is_accelerating() || guard::is_lent() {
         let inherited = settings().inherited().map(c_int::cast_unsigned);
         let kept = inherited.filter(|fd| (first..=last).contains(fd));
         return close_between(first, last, flags, kept);

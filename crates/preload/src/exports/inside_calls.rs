@@ -20,9 +20,12 @@ const SOURCES: &[&str] = &[
 
 /// Returns the exported names, except those that macros create.
 fn exported() -> impl Iterator<Item = &'static str> {
-    let functions = SOURCES.iter().flat_map(|source| source.split("extern \"C\" fn ").skip(1));
-    let names = functions.filter_map(|rest| Some(rest.split_once('(')?.0));
-    names.filter(|name| !name.starts_with('$') && !name.starts_with("with_"))
+    let functions = SOURCES.iter().flat_map(|source| source.split("no_mangle").skip(1));
+    let names = functions.filter_map(|rest| {
+        let (_, rest) = rest.split_once("extern \"C\" fn ")?;
+        Some(rest.split_once('(')?.0)
+    });
+    names.filter(|name| !name.starts_with('$'))
 }
 
 /// The descriptors and buffers of the calls, and the names of the functions called.
