@@ -18,6 +18,7 @@ use hairpin_cli_harness::usage::usage_error;
 use hairpin_mapped::sealed_copy;
 use hairpin_stack::{LastLine, RunSummary, inheritable, start_keeper};
 use hairpin_xdp::{Device, check_capabilities, drop_capabilities};
+use nix::unistd::User;
 
 /// The variable with the path of another library.
 const OTHER_LIBRARY: &str = "HAIRPIN_PRELOAD";
@@ -61,6 +62,12 @@ pub struct RunCommandArgs {
     /// Take a TCP connection over after N messages each way
     #[arg(long, value_name = "N", default_value_t = 4)]
     take_after: u32,
+
+    /// Also accelerate processes of this user, a name or a number: programs that start as root and
+    /// continue as another user; may be given several times [default: only of the user who runs the
+    /// command]
+    #[arg(long = "user", value_name = "USER")]
+    users: Vec<String>,
 
     /// Do not start the program if it cannot be accelerated: exit status 1
     #[arg(long)]
@@ -209,6 +216,7 @@ fn prepare(arguments: &RunCommandArgs, program: &Path, library: &[u8]) -> Result
         }
         Device::from_name(name)?;
     }
+    let users = arguments.users.iter().map(|name| user_id(name)).collect::<Result<Vec<_>>>()?;
     let library = Library::new(library)?;
     let (summary, last_line) = if arguments.summary.is_printed() {
         let (summary, last_line) = last_line(program).context("cannot count the run's messages")?;
@@ -216,9 +224,18 @@ fn prepare(arguments: &RunCommandArgs, program: &Path, library: &[u8]) -> Result
     } else {
         (None, None)
     };
-    let keeper = start_keeper(&interfaces, last_line).context("cannot start the keeper")?;
+    let keeper = start_keeper(&interfaces, &users, last_line).context("cannot start the keeper")?;
     drop_capabilities().context("cannot drop the capabilities")?;
     Ok(Prepared { library, interfaces, keeper, summary })
+}
+
+/// Returns the id of a user by name or number.
+fn user_id(user: &str) -> Result<u32> {
+    if let Ok(number) = user.parse() {
+        return Ok(number);
+    }
+    let found = User::from_name(user).with_context(|| format!("cannot look up the user {user}"))?;
+    Ok(found.with_context(|| format!("there is no user {user:?}"))?.uid.as_raw())
 }
 
 /// Creates the counts of a run: their descriptor for the program, and the line of the keeper.

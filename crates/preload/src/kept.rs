@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use hairpin_stack::{IpFields, IpHeader, Meta, Stamp};
@@ -81,6 +82,8 @@ pub(crate) fn move_to_kernel(fd: c_int, port: u16, kept: &mut VecDeque<Kept>, al
         return;
     }
     let mut bytes = 0;
+    // SAFETY: the caller's descriptor is open.
+    let socket = unsafe { BorrowedFd::borrow_raw(fd) };
     // All stacks are in one network namespace.
     let Some(stack) = process::open_stacks().first() else { return };
     for _ in 0..moves {
@@ -88,7 +91,7 @@ pub(crate) fn move_to_kernel(fd: c_int, port: u16, kept: &mut VecDeque<Kept>, al
         let source = canonical(first.source);
         let Some(to) = first.destination else { break };
         let to = canonical(SocketAddr::new(to, port));
-        if stack.inject_udp(source, to, first.fields, &first.payload).is_err() {
+        if stack.inject_udp(socket, source, to, first.fields, &first.payload).is_err() {
             break;
         }
         bytes += first.length() as u64;

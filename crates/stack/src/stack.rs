@@ -212,9 +212,11 @@ impl Stack {
     ///
     /// # Errors
     /// The kernel's; `InvalidInput` unless both addresses are of one family and the payload fits.
-    /// The destination must be a unicast address of this host that is not link-local.
+    /// The destination must be a unicast address of this host that is not link-local. With a keeper
+    /// it must be the socket's, and nothing arrives otherwise.
     pub fn inject_udp(
         &self,
+        socket: BorrowedFd<'_>,
         source: SocketAddr,
         destination: SocketAddr,
         header: IpFields,
@@ -223,7 +225,7 @@ impl Stack {
         let packet = udp_injector::packet(source, destination, header, payload);
         let packet = packet.ok_or(io::ErrorKind::InvalidInput)?;
         let injector = self.owner.tcp.injector().ok_or(io::ErrorKind::PermissionDenied)?;
-        injector.send(&packet, destination.ip())
+        injector.inject_udp(socket, &packet, destination.ip())
     }
 
     /// Returns the oldest unread event; the last 256 are kept.

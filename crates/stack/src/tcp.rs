@@ -30,6 +30,7 @@ mod ring;
 mod socket;
 mod table;
 mod takeover;
+mod transfer;
 
 pub use counters::TcpCounters;
 pub(crate) use flow_table::{FlowKey, FlowTable};

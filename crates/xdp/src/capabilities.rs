@@ -77,8 +77,25 @@ fn missing_from(effective: u64) -> Vec<Capability> {
 /// # Errors
 /// The kernel's.
 pub fn drop_capabilities() -> io::Result<()> {
+    drop_all(REQUIRED.into_iter().map(|(_, number)| number))
+}
+
+/// Takes all capabilities from this process but these and `CAP_NET_BIND_SERVICE`, as
+/// [`drop_capabilities`] does.
+///
+/// # Errors
+/// The kernel's.
+pub fn drop_other_capabilities() -> io::Result<()> {
+    /// `CAP_NET_BIND_SERVICE`, and the number of those that exist or may be added.
+    const BIND: u32 = 10;
+    const COUNT: u32 = 64;
+    let is_kept = |number| number == BIND || REQUIRED.iter().any(|(_, kept)| *kept == number);
+    drop_all((0..COUNT).filter(|number| !is_kept(*number)))
+}
+
+fn drop_all(numbers: impl Iterator<Item = u32>) -> io::Result<()> {
     let mut sets = capability_sets()?;
-    for (_, number) in REQUIRED {
+    for number in numbers {
         let none: libc::c_ulong = 0;
         let number = number as libc::c_ulong;
         // SAFETY: the calls take integers of the width that the kernel reads. Without

@@ -111,6 +111,7 @@ mod xsk_socket;
 pub use btf::BtfError;
 pub use capabilities::{
     Capability, CapabilityError, MissingCapabilities, check_capabilities, drop_capabilities,
+    drop_other_capabilities,
 };
 pub use device::{Device, DeviceError, ETHERNET_HEADER, LinkState};
 pub use ethtool::{Coalescing, DriverSettings, RingSizes};

@@ -119,7 +119,11 @@ impl Ground {
         let listener =
             (!is_server).then(|| other.run(|| TcpListener::bind(address)).unwrap().unwrap());
         let (mut command, script) = self.command();
-        command.args(["run", "--strict", "--interface", host.interface(), "--"]);
+        command.args(["run", "--strict", "--interface", host.interface()]);
+        if self.port == LOW_PORT {
+            command.args(["--user", "65534"]);
+        }
+        command.arg("--");
         if wrapped {
             command.args(["/usr/bin/python3", "-S", "-E", "-c", CLOSING]);
         }

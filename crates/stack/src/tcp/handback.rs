@@ -9,9 +9,10 @@ use hairpin_wire::{EthernetHeader, TcpFlags};
 
 use super::bypass::Bypass;
 use super::counters::Count;
-use super::kernel_socket::{KernelSocket, Queue, RepairWindow};
+use super::kernel_socket::KernelSocket;
 use super::now;
 use super::ring::Ring;
+use super::transfer::{self, Given, Sent, flag};
 use crate::readiness::Readiness;
 use crate::stack::SharedState;
 
@@ -22,12 +23,8 @@ const SETTLED: Duration = Duration::from_millis(1);
 const ACKNOWLEDGED: Duration = Duration::from_millis(5);
 /// The longest time to wait for acknowledgments before a connection is reset.
 const DELIVERED: Duration = Duration::from_millis(500);
-/// The byte before those in flight: the peer has acknowledged it, so its value does not matter.
-pub(super) const FILLER: u8 = 0;
 /// The longest payload of an injected segment.
 const CHUNK: usize = 1_024;
-/// The longest retransmission timeout of what is in flight at a handback.
-const TIMEOUT_MAX_MS: i32 = 1_000;
 
 impl Bypass {
     /// Completes a handback after [`restore`](Self::restore). The flow stays in the data plane as
@@ -38,15 +35,12 @@ impl Bypass {
     pub(super) fn hand_back(
         mut self,
         shared: &SharedState,
-        socket: KernelSocket<'_>,
         reason: Option<Reason>,
-        restored: io::Result<()>,
+        restored: io::Result<Sent>,
     ) -> io::Result<()> {
         shared.tcp.retire(shared, &self.entry, self.flow);
         self.release_kept(shared);
-        restored?;
-        let keeper = self.send_ring.switch();
-        let socket = socket.with_keeper(keeper.as_ref());
+        let sent = restored?;
         if self.connection.owes_acknowledgment() {
             // The kernel's socket counts everything received as acknowledged. Without this segment
             // the peer sends again.
@@ -61,16 +55,14 @@ impl Bypass {
             shared.tcp.inject(&mut packet);
         }
         shared.tcp.drain_retired(shared);
-        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
-        let [first, second] = self.connection.unsent(&rings);
-        // After a FIN or RST the kernel may refuse; the program finds out by its own calls.
-        let sent = socket.write_all(first).and_then(|()| socket.write_all(second));
-        let sent = sent.and_then(|()| socket.write_beside(&self.beside));
-        let beside = self.beside.bytes.len();
-        shared.tcp.count(Count::BesideBytes, beside as u64);
-        let lost = first.len() + second.len() + beside > 0 && sent.is_err() && reason.is_none();
+        shared.tcp.count(Count::BesideBytes, sent.beside.into());
+        // The keeper has injected all when it has released the connection.
         shared.tcp.return_rings(self.send_ring, self.receive_ring);
-        if lost { sent } else { Ok(()) }
+        match sent.error {
+            Some(error) if reason.is_none() => Err(error),
+            // After a FIN or RST the program finds out by its own calls.
+            _ => Ok(()),
+        }
     }
 
     /// Moves the state into the kernel's socket, which counts one byte before those in flight as in
@@ -84,59 +76,67 @@ impl Bypass {
         socket: KernelSocket<'_>,
         readiness: &Readiness,
         reason: Option<Reason>,
-    ) -> io::Result<()> {
-        let keeper = self.send_ring.switch();
-        let socket = socket.with_keeper(keeper.as_ref());
-        let restored = self.write_connection(shared, socket, readiness, reason);
-        restored.inspect_err(|_| drop(socket.end_repair()))
-    }
-
-    fn write_connection(
-        &mut self,
-        shared: &SharedState,
-        socket: KernelSocket<'_>,
-        readiness: &Readiness,
-        reason: Option<Reason>,
-    ) -> io::Result<()> {
+    ) -> io::Result<Sent> {
         self.settle(shared, socket, readiness, reason)?;
-        let acknowledged = self.connection.send_unacknowledged().wrapping_sub(1);
-        let pushed = self.connection.unread_length();
-        while socket.make_room()? {
+        while socket.may_have_waiter()? {
+            self.grow_send_buffer(socket)?;
             std::thread::sleep(StdDuration::from_micros(500));
         }
-        let _port = match self.is_bound {
-            true => socket.start_repair().map(|()| None)?,
-            false => socket.start_restoring()?,
+        // From here on, what arrives is presented to the kernel by `hand_back`.
+        let (given, bytes) = self.given();
+        match &self.send_ring {
+            Ring::Kept(kept) => kept.give(socket.fd, &given, &bytes),
+            Ring::Private(_) => {
+                given.write(socket, [self.local, self.remote], &bytes, &mut self.beside)
+            }
+        }
+    }
+
+    /// Makes room for a call that waits until it can write to the kernel's socket.
+    pub(super) fn grow_send_buffer(&self, socket: KernelSocket<'_>) -> io::Result<()> {
+        match &self.send_ring {
+            Ring::Kept(kept) => kept.grow_send_buffer(socket.fd),
+            Ring::Private(_) => socket.grow_send_buffer(),
+        }
+    }
+
+    /// Returns the connection for the kernel, with its bytes.
+    fn given(&mut self) -> (Given, Vec<u8>) {
+        let snapshot = self.connection.snapshot(now());
+        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
+        let connection = &self.connection;
+        let parts = [
+            connection.unacknowledged(&rings),
+            connection.unread(&rings),
+            connection.unsent(&rings),
+        ];
+        let lengths = parts.map(|part| part.iter().map(|slice| slice.len()).sum::<usize>() as u32);
+        let bytes = parts.concat().concat();
+        let flags = [
+            (flag::FILLER, true),
+            (flag::BOUND, self.is_bound),
+            (flag::SELECTIVE, snapshot.selective),
+            (flag::TIMESTAMPS, snapshot.timestamps.is_some()),
+            (flag::REUSE_ADDRESS, self.reuse != 0),
+            (flag::KEEPALIVE, self.keepalive != 0),
+        ];
+        let given = Given {
+            send_unacknowledged: connection.send_unacknowledged(),
+            first_unread: snapshot.receive_next.wrapping_sub(lengths[1]),
+            segment_size: self.segment_size,
+            scales: [snapshot.send_scale.into(), snapshot.receive_scale.into()],
+            window: transfer::window(
+                snapshot.receive_next,
+                snapshot.send_window_update,
+                snapshot.send_window,
+                snapshot.send_window_max,
+                snapshot.receive_window,
+            ),
+            timestamp: snapshot.timestamps.map_or(0, |timestamps| timestamps.value),
+            flags: flag::all(&flags),
+            lengths,
         };
-        // The dissolution discards them.
-        self.beside.extend(socket.beside()?);
-        self.reconnect(socket, acknowledged)?;
-        // For the timer of what is in flight. That of the filler ends at once.
-        let has_timer = self.connection.in_flight() > 0;
-        let timeout_max = if has_timer { socket.timeout_max().ok() } else { None };
-        if timeout_max.is_some() {
-            socket.set_timeout_max(TIMEOUT_MAX_MS)?;
-        }
-        self.write_queues(socket)?;
-        if let Some(timeout_max) = timeout_max {
-            socket.set_timeout_max(timeout_max)?;
-        }
-        // New bytes arrived meanwhile. From the end of this step on, nothing more is processed.
-        self.receive_all(shared)?;
-        self.write_unread(socket, pushed)?;
-        self.write_state(socket)?;
-        if let Ring::Kept(kept) = &self.send_ring {
-            kept.end(&self.connection.numbers());
-        }
-        if self.reuse != 0 {
-            // The end of repair mode has cleared it.
-            socket.set_reuse_address(self.reuse)?;
-        }
-        socket.set_segment_size(0)?;
-        if self.keepalive != 0 {
-            socket.set_keepalive(self.keepalive)?;
-        }
-        Ok(())
+        (given, bytes)
     }
 
     /// Waits until the takeover is over and, for a limited time, until everything is acknowledged;
@@ -169,72 +169,6 @@ impl Bypass {
         while self.receive_frames(shared, &mut ())?.is_some() {}
         self.catch_up(now());
         Ok(())
-    }
-
-    /// Dissolves the kernel's connection in repair mode, and establishes it again with the numbers
-    /// of the engine.
-    fn reconnect(&self, socket: KernelSocket<'_>, acknowledged: u32) -> io::Result<()> {
-        socket.disconnect()?;
-        // ECONNABORTED, reported once.
-        socket.take_error()?;
-        if !self.is_bound {
-            socket.bind(self.local)?;
-        }
-        let snapshot = self.connection.snapshot(now());
-        socket.select(Queue::Send)?;
-        socket.set_sequence(acknowledged)?;
-        socket.select(Queue::Receive)?;
-        let unread = self.connection.unread_length() as u32;
-        socket.set_sequence(snapshot.receive_next.wrapping_sub(unread))?;
-        socket.set_segment_size(self.segment_size)?;
-        socket.connect(self.remote)
-    }
-
-    /// Writes the bytes that are sent and unacknowledged, those that are unread, and the options.
-    fn write_queues(&mut self, socket: KernelSocket<'_>) -> io::Result<()> {
-        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
-        socket.select(Queue::Send)?;
-        socket.write_all(&[FILLER])?;
-        for part in self.connection.unacknowledged(&rings) {
-            socket.write_all(part)?;
-        }
-        socket.select(Queue::Receive)?;
-        for part in self.connection.unread(&rings) {
-            socket.write_all(part)?;
-        }
-        let snapshot = self.connection.snapshot(now());
-        let scales = (snapshot.send_scale, snapshot.receive_scale);
-        let has_timestamps = snapshot.timestamps.is_some();
-        socket.set_options(self.segment_size, scales, snapshot.selective, has_timestamps)
-    }
-
-    /// Writes the unread bytes beyond those that were written before.
-    fn write_unread(&mut self, socket: KernelSocket<'_>, before: usize) -> io::Result<()> {
-        let rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
-        let [first, second] = self.connection.unread(&rings);
-        let skipped = before.min(first.len());
-        socket.write_all(&first[skipped..])?;
-        socket.write_all(&second[before - skipped..])
-    }
-
-    /// Writes windows and clock, and ends repair mode.
-    fn write_state(&mut self, socket: KernelSocket<'_>) -> io::Result<()> {
-        let snapshot = self.connection.snapshot(now());
-        let next = snapshot.receive_next;
-        let is_later = snapshot.send_window_update.wrapping_sub(next) as i32 > 0;
-        socket.set_window(RepairWindow {
-            send_window_update: if is_later { next } else { snapshot.send_window_update },
-            send_window: snapshot.send_window,
-            send_window_max: snapshot.send_window_max,
-            receive_window: snapshot.receive_window,
-            receive_window_update: next,
-        })?;
-        if let Some(timestamps) = snapshot.timestamps {
-            // An odd value would mean a clock of microseconds.
-            let value = timestamps.value.wrapping_add(timestamps.value & 1);
-            socket.set_timestamp(value)?;
-        }
-        socket.end_repair()
     }
 
     /// Sends an acknowledgment of everything received.
@@ -277,20 +211,29 @@ impl Bypass {
         let (connection, header, flags) = (&self.connection, &self.header, TcpFlags::RST);
         let length = connection.write_from_peer(now(), header, flags, next, [&[], &[]], &mut frame);
         let _ = self.transmit_frame(shared, &frame[..length]);
-        self.inject(shared, TcpFlags::ACK | TcpFlags::RST, self.kernel_next, [&[], &[]]);
+        if !self.inject(shared, TcpFlags::ACK | TcpFlags::RST, self.kernel_next, [&[], &[]]) {
+            // No process is left that could: calls of the program end with an error too.
+            let _ = socket.disconnect();
+        }
         shared.tcp.retire(shared, &self.entry, self.flow);
         self.release_kept(shared);
         shared.tcp.return_rings(self.send_ring, self.receive_ring);
     }
 
-    /// Presents a segment to the kernel as if the peer had sent it.
-    fn inject(&self, shared: &SharedState, flags: TcpFlags, sequence: u32, bytes: [&[u8]; 2]) {
+    /// Presents a segment to the kernel as if the peer had sent it. Returns `true` if it was
+    /// presented.
+    fn inject(
+        &self,
+        shared: &SharedState,
+        flags: TcpFlags,
+        sequence: u32,
+        bytes: [&[u8]; 2],
+    ) -> bool {
         let mut frame = [0; 256 + CHUNK];
         let (connection, header) = (&self.connection, &self.from_peer);
         let length = connection.write_from_peer(now(), header, flags, sequence, bytes, &mut frame);
-        if let Some(packet) = frame.get_mut(EthernetHeader::SIZE..length) {
-            shared.tcp.inject(packet);
-        }
+        let packet = frame.get_mut(EthernetHeader::SIZE..length);
+        packet.is_some_and(|packet| shared.tcp.inject(packet))
     }
 
     /// Presents the segments received out of order, which the peer may believe to have arrived.

@@ -2,18 +2,24 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 
 use hairpin_wire::{Ipv4Header, Ipv6Header, Protocol, Sum, TcpHeader};
 use hairpin_xdp::ForkGuardedFd;
 use socket2::{Domain, SockRef, Socket, Type};
 
-/// Two raw sockets. A packet sent to a local address arrives over loopback.
+use super::keeper::KeeperClient;
+
+/// Two raw sockets, or the keeper that has them. A packet sent to a local address arrives over
+/// loopback.
 #[derive(Debug)]
-pub(crate) struct Injector {
-    ipv4: ForkGuardedFd,
-    /// `None` on a host without IPv6.
-    ipv6: Option<ForkGuardedFd>,
+pub(crate) enum Injector {
+    Raw {
+        ipv4: ForkGuardedFd,
+        /// `None` on a host without IPv6.
+        ipv6: Option<ForkGuardedFd>,
+    },
+    Keeper(KeeperClient),
 }
 
 impl Injector {
@@ -31,20 +37,7 @@ impl Injector {
                 Ok(socket)
             })
         };
-        Ok(Self { ipv4: open(Domain::IPV4)?, ipv6: open(Domain::IPV6).ok() })
-    }
-
-    /// Takes over the sockets of [`descriptors`](Self::descriptors), which require no capability.
-    pub(super) fn from_fds(descriptors: Vec<OwnedFd>) -> io::Result<Self> {
-        let mut sockets =
-            descriptors.into_iter().map(|socket| ForkGuardedFd::from_fn(|| Ok(socket)));
-        let ipv4 = sockets.next().ok_or(io::ErrorKind::InvalidData)??;
-        Ok(Self { ipv4, ipv6: sockets.next().transpose()? })
-    }
-
-    /// Returns the sockets, for another process.
-    pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        std::iter::once(&self.ipv4).chain(&self.ipv6).map(AsFd::as_fd)
+        Ok(Self::Raw { ipv4: open(Domain::IPV4)?, ipv6: open(Domain::IPV6).ok() })
     }
 
     /// Presents an IP packet with TCP to the kernel, after its checksum was computed again: a
@@ -53,18 +46,59 @@ impl Injector {
         let Some((destination, length)) = fill_checksum(packet) else {
             return Err(io::ErrorKind::InvalidData.into());
         };
-        self.send(&packet[..length], destination)
+        match self {
+            Self::Raw { .. } => self.send(&packet[..length], destination),
+            Self::Keeper(keeper) => keeper.inject(&packet[..length]),
+        }
     }
 
-    /// Presents an IP packet to the kernel.
-    pub(crate) fn send(&self, packet: &[u8], destination: IpAddr) -> io::Result<()> {
+    /// Presents an IP packet with UDP to the kernel, for a socket.
+    pub(crate) fn inject_udp(
+        &self,
+        socket: BorrowedFd<'_>,
+        packet: &[u8],
+        destination: IpAddr,
+    ) -> io::Result<()> {
+        match self {
+            Self::Raw { .. } => self.send(packet, destination),
+            Self::Keeper(keeper) => keeper.inject_udp(socket, packet),
+        }
+    }
+
+    fn send(&self, packet: &[u8], destination: IpAddr) -> io::Result<()> {
+        let Self::Raw { ipv4, ipv6 } = self else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
         let socket = match destination {
-            IpAddr::V4(_) => &self.ipv4,
-            IpAddr::V6(_) => self.ipv6.as_ref().ok_or(io::ErrorKind::Unsupported)?,
+            IpAddr::V4(_) => ipv4,
+            IpAddr::V6(_) => ipv6.as_ref().ok_or(io::ErrorKind::Unsupported)?,
         };
         let to = SocketAddr::new(destination, 0);
         SockRef::from(socket).send_to(packet, &to.into()).map(drop)
     }
+}
+
+/// Returns the source and the destination of an IP packet with this protocol.
+pub(super) fn ends(packet: &[u8], protocol: Protocol) -> Option<[SocketAddr; 2]> {
+    let (source, destination, payload): (IpAddr, IpAddr, &[u8]) = match packet.first()? >> 4 {
+        4 => {
+            let (ip, _, payload) = Ipv4Header::parse(packet).ok()?;
+            if ip.protocol() != protocol || ip.is_fragment() {
+                return None;
+            }
+            (ip.source().into(), ip.destination().into(), payload)
+        }
+        6 => {
+            let (ip, payload) = Ipv6Header::parse(packet).ok()?;
+            if ip.next_header() != protocol {
+                return None;
+            }
+            (ip.source().into(), ip.destination().into(), payload)
+        }
+        _ => return None,
+    };
+    let port = |at: usize| Some(u16::from_be_bytes(payload.get(at..at + 2)?.try_into().ok()?));
+    Some([SocketAddr::new(source, port(0)?), SocketAddr::new(destination, port(2)?)])
 }
 
 /// Writes the TCP checksum. Returns the destination and the length without padding.

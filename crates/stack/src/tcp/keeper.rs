@@ -29,12 +29,14 @@
 //! connections are dropped. The kernel would answer them with RST.
 
 mod client;
+mod confine;
 mod message;
 mod open;
 mod orphan;
+mod process;
 mod record;
 mod server;
 
 pub use client::KeeperClient;
-pub(super) use client::{Kept, RepairSwitch};
-pub use server::{inheritable, start_keeper};
+pub(super) use client::Kept;
+pub use process::{inheritable, start_keeper};

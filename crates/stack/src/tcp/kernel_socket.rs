@@ -4,10 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use socket2::{Protocol, SockRef, Socket, Type};
+use socket2::{Protocol, SockAddr, SockRef, Socket, Type};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
-
-use super::keeper::RepairSwitch;
 
 const TCP_QUICKACK: i32 = 12;
 const TCP_REPAIR: i32 = 19;
@@ -28,8 +26,12 @@ pub(super) const OPTION_SACK: u8 = 2;
 pub(super) const OPTION_ECN: u8 = 8;
 pub(super) const OPTION_MICROSECONDS: u8 = 64;
 
-/// `TCP_ESTABLISHED`.
+/// `TCP_ESTABLISHED` and `TCP_CLOSE`.
 pub(super) const ESTABLISHED: u8 = 1;
+pub(super) const CLOSED: u8 = 7;
+
+/// The size beyond which no send buffer grows here.
+const SIZE_MAX: u32 = 256 << 20;
 
 /// A queue of a socket in repair mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +42,7 @@ pub(super) enum Queue {
 }
 
 /// `struct tcp_repair_window`.
-#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub(super) struct RepairWindow {
     pub(super) send_window_update: u32,
@@ -113,21 +115,15 @@ impl Beside {
     }
 }
 
-/// A kernel socket. The keeper, if there is one, sets the options that require `CAP_NET_ADMIN`.
+/// A kernel socket.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KernelSocket<'s> {
     pub(super) fd: BorrowedFd<'s>,
-    keeper: Option<&'s RepairSwitch>,
 }
 
 impl<'s> KernelSocket<'s> {
     pub(super) fn new(fd: BorrowedFd<'s>) -> Self {
-        Self { fd, keeper: None }
-    }
-
-    /// Returns the same socket, with the keeper of its connection.
-    pub(super) fn with_keeper(self, keeper: Option<&'s RepairSwitch>) -> Self {
-        Self { keeper, ..self }
+        Self { fd }
     }
 
     fn value<T: FromBytes + IntoBytes>(&self, level: i32, name: i32) -> io::Result<T> {
@@ -169,17 +165,13 @@ impl<'s> KernelSocket<'s> {
         self.count(libc::TIOCOUTQ)
     }
 
-    /// Makes room for a call that waits until it can write to the socket, which sends nothing: a
-    /// dissolution would end the call with an error. Returns `false` if no call may wait.
-    pub(super) fn make_room(&self) -> io::Result<bool> {
-        const SIZE_MAX: u32 = 256 << 20;
+    /// Returns `true` if a call may wait until it can write to the socket, which sends nothing: a
+    /// dissolution would end the call with an error, so it needs a larger buffer.
+    pub(super) fn may_have_waiter(&self) -> io::Result<bool> {
         let size: u32 = self.value(libc::SOL_SOCKET, libc::SO_SNDBUF)?;
         let [_, queued] = self.memory()?;
         // sk_stream_is_writeable
-        if queued + queued / 2 <= size || size >= SIZE_MAX {
-            return Ok(false);
-        }
-        self.grow_send_buffer().map(|()| true)
+        Ok(queued + queued / 2 > size && size < SIZE_MAX)
     }
 
     /// Returns what the program has written since the takeover, which found the queue empty. The
@@ -295,13 +287,9 @@ impl<'s> KernelSocket<'s> {
     /// (Linux 5.14) unless the program has set its size.
     pub(super) fn grow_send_buffer(&self) -> io::Result<()> {
         let locks = self.value::<i32>(libc::SOL_SOCKET, SO_BUF_LOCK);
-        match self.keeper {
-            Some(keeper) => keeper.grow_send_buffer(self.fd)?,
-            None => {
-                let size: i32 = self.value(libc::SOL_SOCKET, libc::SO_SNDBUF)?;
-                self.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &size)?;
-            }
-        }
+        // The kernel doubles it.
+        let size: u32 = self.value(libc::SOL_SOCKET, libc::SO_SNDBUF)?;
+        self.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &size.min(SIZE_MAX))?;
         locks.map_or(Ok(()), |locks| self.set(libc::SOL_SOCKET, SO_BUF_LOCK, &locks))
     }
 
@@ -314,29 +302,15 @@ impl<'s> KernelSocket<'s> {
     /// Starts repair mode, in which no queue is selected at first. The selection matters in repair
     /// mode only.
     pub(super) fn start_repair(&self) -> io::Result<()> {
-        match self.keeper {
-            Some(keeper) => keeper.start(self.fd),
-            None => self.set_tcp(TCP_REPAIR, 1_i32),
-        }
-    }
-
-    /// Starts repair mode to move a connection into this socket. Until repair mode ends or the
-    /// result is dropped, no other connection receives its local port, if this thread is in the
-    /// network namespace of the connection.
-    pub(super) fn start_restoring(&self) -> io::Result<Option<OwnedFd>> {
-        if let Some(keeper) = self.keeper {
-            return keeper.start_restoring(self.fd).map(|()| None);
-        }
-        let reservation = self.reserve_port();
-        self.start_repair()?;
-        Ok(reservation.ok())
+        self.set_tcp(TCP_REPAIR, 1_i32)
     }
 
     /// Binds another socket to the local address. When a connection is dissolved, the kernel
     /// releases the port of a socket that was not bound explicitly, and could give it to another
-    /// connection to the same peer before the socket is bound again.
-    fn reserve_port(&self) -> io::Result<OwnedFd> {
-        let local = SockRef::from(&self.fd).local_addr()?;
+    /// connection to the same peer before the socket is bound again. This thread must be in the
+    /// network namespace of the connection.
+    pub(super) fn reserve_port(&self, local: SocketAddr) -> io::Result<OwnedFd> {
+        let local = SockAddr::from(local);
         let socket = Socket::new(local.domain(), Type::STREAM, Some(Protocol::TCP))?;
         // In repair mode bind(2) accepts an address in use.
         KernelSocket::new(socket.as_fd()).start_repair()?;
@@ -346,10 +320,7 @@ impl<'s> KernelSocket<'s> {
 
     /// Ends repair mode without a window probe.
     pub(super) fn end_repair(&self) -> io::Result<()> {
-        match self.keeper {
-            Some(keeper) => keeper.end(self.fd),
-            None => self.set_tcp(TCP_REPAIR, -1_i32),
-        }
+        self.set_tcp(TCP_REPAIR, -1_i32)
     }
 
     pub(super) fn is_repairing(&self) -> bool {
@@ -434,10 +405,6 @@ impl<'s> KernelSocket<'s> {
     pub(super) fn bind(&self, local: SocketAddr) -> io::Result<()> {
         match SockRef::from(&self.fd).bind(&local.into()) {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
-            // A port below 1024.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                self.keeper.map_or(Err(error), |keeper| keeper.bind(self.fd))
-            }
             result => result,
         }
     }

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use hairpin_tcp::Numbers;
 
-use super::keeper::{Kept, RepairSwitch};
+use super::keeper::Kept;
 
 /// A byte ring.
 #[derive(Debug)]
@@ -17,14 +17,6 @@ pub(super) enum Ring {
 impl Ring {
     pub(super) fn new(length: usize) -> Self {
         Self::Private(vec![0; length].into_boxed_slice())
-    }
-
-    /// Returns the switch of repair mode, if the keeper holds the connection.
-    pub(super) fn switch(&self) -> Option<RepairSwitch> {
-        match self {
-            Self::Private(_) => None,
-            Self::Kept(kept) => Some(kept.switch()),
-        }
     }
 
     /// Stores the connection's numbers for the keeper.

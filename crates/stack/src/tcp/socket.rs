@@ -602,7 +602,7 @@ impl SocketState {
             attendance.add_kernel_socket();
         }
         inner.last_handback = Some(cause);
-        let result = bypass.hand_back(shared, self.kernel(), reason, restored);
+        let result = bypass.hand_back(shared, reason, restored);
         let result = result.and(self.leave_table(shared, inner));
         shared.tcp.count(Count::HandedBack, 1);
         shared.tcp.count(cause.count(), 1);
@@ -746,9 +746,8 @@ impl SocketState {
         let Some(mut inner) = self.try_inner() else { return };
         let beside = self.beside(&inner);
         if let Some(bypass) = inner.bypass.as_deref_mut().filter(|_| beside > 0) {
-            let keeper = bypass.send_ring.switch();
-            let socket = self.kernel().with_keeper(keeper.as_ref());
-            let may_write = socket.make_room().unwrap_or(false);
+            let may_write = self.kernel().may_have_waiter().unwrap_or(false)
+                && bypass.grow_send_buffer(self.kernel()).is_ok();
             if std::mem::replace(&mut bypass.beside.queued, beside) == beside && !may_write {
                 // No call is writing now: the handback would end it with an error.
                 return self.hand_back_unasked(shared, &mut inner, Handback::WrittenBeside);

@@ -41,7 +41,7 @@ pub(crate) struct TcpTable {
     /// Locked before the data plane, and held while their frames are presented to the kernel, so
     /// that no frame of a flow that is taken over again is.
     retired_flows: Mutex<Vec<RetiredFlow>>,
-    injector: Option<Arc<Injector>>,
+    injector: Option<Injector>,
     pub(crate) keeper: Option<KeeperClient>,
     /// The time after which the thread hands an unattended connection back.
     pub(super) unpolled_max: Duration,
@@ -77,8 +77,8 @@ impl TcpTable {
             inner: Mutex::default(),
             retired_flows: Mutex::default(),
             injector: match &keeper {
-                Some(keeper) => Some(keeper.injector()),
-                None => Injector::open().ok().map(Arc::new),
+                Some(keeper) => Some(Injector::Keeper(keeper.clone())),
+                None => Injector::open().ok(),
             },
             keeper,
             unpolled_max: Duration::from_nanos(u64::try_from(unpolled_max).unwrap_or(u64::MAX)),
@@ -90,9 +90,9 @@ impl TcpTable {
         }
     }
 
-    /// Returns the raw sockets; `None` without `CAP_NET_RAW`.
+    /// Returns the injector; `None` without `CAP_NET_RAW` and keeper.
     pub(crate) fn injector(&self) -> Option<&Injector> {
-        self.injector.as_deref()
+        self.injector.as_ref()
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -278,14 +278,17 @@ impl TcpTable {
                 }
             }
         }
-        late.iter_mut().for_each(|packet| self.inject(packet));
+        for packet in &mut late {
+            self.inject(packet);
+        }
     }
 
     /// Presents an IP packet to the kernel. A packet that cannot be injected is lost, and sent
-    /// again by the peer.
-    pub(super) fn inject(&self, packet: &mut [u8]) {
+    /// again by the peer. Returns `true` if it was presented.
+    pub(super) fn inject(&self, packet: &mut [u8]) -> bool {
         let injected = self.injector.as_ref().is_some_and(|to| to.inject(packet).is_ok());
         self.count(if injected { Count::Injected } else { Count::NotInjected }, 1);
+        injected
     }
 
     /// Hands all connections back after the keeper has ended, and takes none over any more. The

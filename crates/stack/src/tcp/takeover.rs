@@ -12,13 +12,13 @@ use hairpin_xdp::{Entry, Protocol};
 use super::bypass::{Bypass, FrameCheck};
 use super::counters::Count;
 use super::flow_table::FlowKey;
-use super::keeper::Kept;
 use super::kernel_socket::{
     Beside, ESTABLISHED, Info, KernelSocket, OPTION_ECN, OPTION_MICROSECONDS, OPTION_SACK,
-    OPTION_TIMESTAMPS, Queue, RepairWindow,
+    OPTION_TIMESTAMPS,
 };
 use super::now;
 use super::ring::Ring;
+use super::transfer::{Refusal, Taken};
 use crate::FallbackReason;
 use crate::readiness::Readiness;
 use crate::stack::SharedState;
@@ -124,7 +124,6 @@ struct KernelState {
     /// The sequence number of the first byte that the program has not read.
     first_unread: u32,
     segment_size: u32,
-    window: RepairWindow,
     /// The time of the snapshot's timestamps.
     timestamps_at: Instant,
 }
@@ -147,33 +146,31 @@ pub(super) fn take_over(
     let generation = shared.generation();
     let hop = shared.tcp.next_hop(shared, local, remote)?;
     let (ttl, traffic_class) = socket.ip_options(local.ip().to_canonical().is_ipv4())?;
-    let forward = Route {
-        source_mac: MacAddress(hop.source_mac),
-        next_hop: MacAddress(hop.mac),
-        local,
-        remote,
-        ttl,
-        traffic_class,
-    };
+    let [source_mac, next_hop] = [hop.source_mac, hop.mac].map(MacAddress);
+    let forward = Route { source_mac, next_hop, local, remote, ttl, traffic_class };
     let config = Config { nagle: !socket.has_nodelay()?, ..Config::default() };
     let (keepalive, reuse) = (socket.keepalive()?, socket.reuse_address()?);
-    let kept = hold(shared, socket, reuse)?;
-    let keeper = kept.as_ref().map(Kept::switch);
-    let socket = socket.with_keeper(keeper.as_ref());
+    // If this process dies in between, the peer would wait without limit.
+    let mut send_ring = reserve(shared, reuse)?;
     let entry = Entry::Flow { protocol: Protocol::Tcp, vlan: None, local, remote };
     let key = FlowKey::new(remote, local);
     shared.tcp.reuse_flow(shared, key);
     let flow = add_flow(shared, &entry, key, readiness)?;
-    let state = read_state(shared, socket, &info).inspect_err(|_| {
-        let _ = socket.end_repair();
+    let taken = take(shared, socket, &send_ring, &info);
+    if reuse != 0 {
+        // The end of repair mode has cleared it, and a listener may bind the port again.
         let _ = socket.set_reuse_address(reuse);
-        give_up(shared, &entry, flow);
-    })?;
-    let time = now();
-    let created = create(shared, time, &state, config, (flow, kept, reuse));
-    let (connection, send_ring, receive_ring) =
-        created.inspect_err(|_| reopen(shared, socket, &state.window, (&entry, flow)))?;
-    silence(socket, keepalive, reuse);
+    }
+    let created = taken.and_then(|taken| {
+        let state = read_state(socket, &info, &taken);
+        let created =
+            state.and_then(|state| create(shared, flow, state, config, &mut send_ring, reuse));
+        created.inspect_err(|_| drop(undo(socket, &send_ring, &taken)))
+    });
+    let Created { connection, receive_ring, taken_at, first_unread, segment_size } =
+        created.inspect_err(|_| give_up(shared, &entry, flow))?;
+    // Otherwise the silent socket would give up after the time of the keep-alive.
+    let _ = if keepalive != 0 { socket.set_keepalive(0) } else { Ok(()) };
     Ok(Bypass {
         connection,
         send_ring,
@@ -188,13 +185,13 @@ pub(super) fn take_over(
         hop,
         generation,
         has_path: true,
-        kernel_next: state.first_unread,
-        segment_size: state.segment_size,
+        kernel_next: first_unread,
+        segment_size,
         keepalive,
         reuse,
         is_bound: false,
-        taken_at: time,
-        active_at: time,
+        taken_at,
+        active_at: taken_at,
         for_kernel: Vec::new(),
         beside: Beside::default(),
         packets: Vec::with_capacity(super::bypass::BATCH),
@@ -204,40 +201,6 @@ pub(super) fn take_over(
     })
 }
 
-/// Sets the options of a socket that is silent from now on. Without them the connection still works
-/// for the time of the keep-alive.
-fn silence(socket: KernelSocket<'_>, keepalive: i32, reuse: i32) {
-    if reuse != 0 {
-        // The end of repair mode has cleared it, and a listener may bind the port again.
-        let _ = socket.set_reuse_address(reuse);
-    }
-    if keepalive != 0 {
-        // Otherwise the silent socket would give up.
-        let _ = socket.set_keepalive(0);
-    }
-}
-
-/// Ends repair mode with a closed send window. What the program writes by a call that is not seen
-/// stays in the queue: the peer would take it for bytes of the bypass with the same numbers.
-fn end_repair_closed(socket: KernelSocket<'_>, window: RepairWindow) -> io::Result<()> {
-    socket.set_window(RepairWindow { send_window: 0, ..window })?;
-    socket.end_repair().inspect_err(|_| drop(socket.set_window(window)))
-}
-
-/// Ends a takeover that failed after [`end_repair_closed`].
-#[cold]
-fn reopen(
-    shared: &SharedState,
-    socket: KernelSocket<'_>,
-    window: &RepairWindow,
-    (entry, flow): (&Entry, usize),
-) {
-    let opened = socket.start_repair().and_then(|()| socket.set_window(*window));
-    // Without this, an acknowledgment of the peer opens it.
-    let _ = opened.and_then(|()| socket.end_repair());
-    give_up(shared, entry, flow);
-}
-
 /// Ends a takeover that failed. Frames that were redirected meanwhile reach the kernel.
 #[cold]
 fn give_up(shared: &SharedState, entry: &Entry, flow: usize) {
@@ -245,46 +208,82 @@ fn give_up(shared: &SharedState, entry: &Entry, flow: usize) {
     shared.tcp.drain_retired(shared);
 }
 
-/// Makes the keeper hold the connection, if there is one, before the kernel's socket enters repair
-/// mode: if this process dies there, the peer would wait without limit.
-fn hold(
-    shared: &SharedState,
-    socket: KernelSocket<'_>,
-    reuse: i32,
-) -> Result<Option<Kept>, TakeoverError> {
-    let Some(keeper) = &shared.tcp.keeper else { return Ok(None) };
+/// Reserves the send ring: one that the keeper reads after the death of this process, if there is
+/// a keeper.
+fn reserve(shared: &SharedState, reuse: i32) -> Result<Ring, TakeoverError> {
+    let Some(keeper) = &shared.tcp.keeper else { return Ok(shared.tcp.ring(RING)) };
     if keeper.is_lost() {
         return Err(TakeoverError::Keeper);
     }
-    let kept = keeper.hold(socket.fd, reuse != 0)?;
-    kept.ok_or(TakeoverError::Full).map(Some)
+    keeper.reserve(reuse != 0)?.ok_or(TakeoverError::Full).map(Ring::Kept)
 }
 
-/// Creates the connection and its rings.
+/// Takes the connection from the kernel's socket while its flow is already redirected.
+fn take(
+    shared: &SharedState,
+    socket: KernelSocket<'_>,
+    send_ring: &Ring,
+    info: &Info,
+) -> Result<Taken, TakeoverError> {
+    let taken = match send_ring {
+        Ring::Kept(kept) => kept.take(socket.fd, info.out_of_order),
+        Ring::Private(_) => Taken::read(socket, info.out_of_order),
+    };
+    taken.map_err(|refusal| match refusal {
+        Refusal::Unacknowledged => busy(shared, Count::Unacknowledged),
+        Refusal::OutOfOrder => busy(shared, Count::OutOfOrder),
+        Refusal::Full => TakeoverError::Full,
+        Refusal::NoKeeper => TakeoverError::Keeper,
+        Refusal::Kernel(error) => error.into(),
+    })
+}
+
+/// Returns the connection to the kernel, which has everything.
+#[cold]
+fn undo(socket: KernelSocket<'_>, send_ring: &Ring, taken: &Taken) -> io::Result<()> {
+    match send_ring {
+        Ring::Kept(kept) => kept.undo(),
+        Ring::Private(_) => taken.undo(socket),
+    }
+}
+
+/// A connection of the engine and what was read for it.
+struct Created {
+    connection: Box<Connection>,
+    receive_ring: Ring,
+    taken_at: Instant,
+    first_unread: u32,
+    segment_size: u32,
+}
+
+/// Creates the connection and its receive ring.
 fn create(
     shared: &SharedState,
-    time: Instant,
-    state: &KernelState,
+    flow: usize,
+    state: KernelState,
     config: Config,
-    (flow, kept, reuse): (usize, Option<Kept>, i32),
-) -> Result<(Box<Connection>, Ring, Ring), TakeoverError> {
+    send_ring: &mut Ring,
+    reuse: i32,
+) -> Result<Created, TakeoverError> {
+    let KernelState { snapshot, first_unread, segment_size, timestamps_at } = state;
+    let taken_at = now();
     // A clock that were behind the kernel's by the time that this thread did not run would be
     // older than what the kernel has sent.
-    let at_time = |timestamps: Timestamps| timestamps.at(state.timestamps_at, time);
-    let timestamps = state.snapshot.timestamps.map(at_time);
-    let snapshot = &Snapshot { timestamps, ..state.snapshot };
+    let at_time = |timestamps: Timestamps| timestamps.at(timestamps_at, taken_at);
+    let timestamps = snapshot.timestamps.map(at_time);
+    let snapshot = &Snapshot { timestamps, ..snapshot };
     let length = ring_length(snapshot.receive_window).unwrap_or(RING_MAX);
-    let mut send = kept.map_or_else(|| shared.tcp.ring(RING), Ring::Kept);
-    let mut receive = shared.tcp.ring(length);
-    let mut rings = Rings { send: &mut send, receive: &mut receive };
-    let connection = Connection::new(time, snapshot, &[], config, &mut rings);
+    let mut receive_ring = shared.tcp.ring(length);
+    let mut rings = Rings { send: send_ring, receive: &mut receive_ring };
+    let connection = Connection::new(taken_at, snapshot, &[], config, &mut rings);
     let connection = connection.map_err(|error| TakeoverError::Kernel(io::Error::other(error)))?;
-    if let Ring::Kept(kept) = &send {
-        kept.begin(state.segment_size, reuse != 0, &connection.numbers());
+    if let Ring::Kept(kept) = send_ring {
+        kept.begin(segment_size, reuse != 0, &connection.numbers());
     }
-    let window = receive.len().div_ceil(usize::from(snapshot.segment_size));
+    let window = receive_ring.len().div_ceil(usize::from(snapshot.segment_size));
     shared.data_plane().set_flow_window(flow, window.try_into().unwrap_or(u32::MAX));
-    Ok((Box::new(connection), send, receive))
+    let connection = Box::new(connection);
+    Ok(Created { connection, receive_ring, taken_at, first_unread, segment_size })
 }
 
 /// Checks what is established and used; the rest of the engine's requirements follow from the
@@ -351,39 +350,13 @@ fn add_flow(
     Ok(flow)
 }
 
-/// Reads the connection's state while its flow is already redirected.
+/// Returns the state of a connection that was taken.
 fn read_state(
-    shared: &SharedState,
     socket: KernelSocket<'_>,
     info: &Info,
+    taken: &Taken,
 ) -> Result<KernelState, TakeoverError> {
-    socket.start_repair()?;
-    socket.select(Queue::Send)?;
-    let send_next = socket.sequence()?;
-    socket.select(Queue::Receive)?;
-    let mut receive_next = socket.sequence()?;
-    let mut unread = 0;
-    let [received, unacknowledged] = socket.memory()?;
-    if unacknowledged != 0 {
-        return Err(busy(shared, Count::Unacknowledged));
-    }
-    // Usually nothing was received since the number was read.
-    if received != 0 {
-        (receive_next, unread) = stable_receive_next(socket, receive_next)?;
-        if socket.info()?.out_of_order != info.out_of_order {
-            // A late segment was queued out of order, which cannot be read, and the peer may not
-            // send it again.
-            return Err(busy(shared, Count::OutOfOrder));
-        }
-    }
-    let window = socket.window()?;
-    let RepairWindow {
-        send_window_update,
-        send_window,
-        send_window_max,
-        receive_window,
-        receive_window_update,
-    } = window;
+    let Taken { send_next, receive_next, unread, window, segment_size } = *taken;
     // Otherwise it would follow later, with a timestamp that may be newer than those of the bypass:
     // the peer would discard the next message (PAWS).
     socket.send_delayed_acknowledgment()?;
@@ -394,21 +367,19 @@ fn read_state(
     } else {
         (None, now())
     };
-    let segment_size = socket.segment_size()?;
-    let edge = receive_window_update.wrapping_add(receive_window);
+    let edge = window.receive_window_update.wrapping_add(window.receive_window);
     let first_unread = receive_next.wrapping_sub(unread);
     let receive_window = edge.wrapping_sub(first_unread);
     if ring_length(receive_window).is_none() {
         return Err(TakeoverError::Window(receive_window));
     }
-    end_repair_closed(socket, window)?;
     let options = if has_timestamps { 12 } else { 0 };
     let snapshot = Snapshot {
         send_unacknowledged: send_next,
         send_next,
-        send_window,
-        send_window_max,
-        send_window_update,
+        send_window: window.send_window,
+        send_window_max: window.send_window_max,
+        send_window_update: window.send_window_update,
         // Unread bytes are read from the kernel first.
         receive_next: first_unread,
         receive_window,
@@ -420,20 +391,7 @@ fn read_state(
         round_trip: Some(Duration::from_micros(u64::from(info.round_trip_us)))
             .filter(|round_trip| *round_trip != Duration::ZERO),
     };
-    Ok(KernelState { snapshot, first_unread, segment_size, window, timestamps_at })
-}
-
-/// Returns the next number, `next` or a later one, and the number of unread bytes before it, at one
-/// moment: segments on the way may still arrive at the kernel.
-fn stable_receive_next(socket: KernelSocket<'_>, mut next: u32) -> io::Result<(u32, u32)> {
-    loop {
-        let unread = socket.unread()?;
-        let again = socket.sequence()?;
-        if again == next {
-            return Ok((next, unread));
-        }
-        next = again;
-    }
+    Ok(KernelState { snapshot, first_unread, segment_size, timestamps_at })
 }
 
 /// Reads the timestamp clock, and the time. The kernel's value has its lowest bit cleared, and a

@@ -9,19 +9,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hairpin_mapped::{StateFile, StateSlot};
+use hairpin_mapped::{StateFile, StateSlot, sealed_copy};
 use hairpin_tcp::Numbers;
 use hairpin_xdp::{
     ForkGuardedFd, Interface, InterfaceError, LinkState, Mode, OpenedInterface, ReceiveStamps,
 };
 use socket2::SockRef;
+use zerocopy::{FromBytes, IntoBytes};
 
 use super::message::{self, Message, Request};
 use super::open::{Busy, OpenRequest};
 use super::record::{self, Phase};
 use crate::stack::interface_settings;
-use crate::tcp::injector::Injector;
 use crate::tcp::takeover::{CONNECTIONS, RING};
+use crate::tcp::transfer::{Given, Refusal, Sent, Taken};
 use crate::{StackError, StackSettings};
 
 /// The longest time that a call waits for the keeper. A keeper that does not answer is lost, and
@@ -43,7 +44,6 @@ struct Inner {
     /// Held during a request and its answer.
     requests: Mutex<()>,
     file: Arc<StateFile>,
-    injector: Arc<Injector>,
     /// To register at the process that replaces a keeper.
     registration: ForkGuardedFd,
     /// The connection to that process, once it is needed.
@@ -52,18 +52,24 @@ struct Inner {
     is_reported: AtomicBool,
 }
 
-/// Registers this process. Returns its socket and the descriptors that the keeper sends.
-fn register(keeper: BorrowedFd<'_>) -> io::Result<(ForkGuardedFd, Vec<OwnedFd>)> {
+/// Registers this process. Returns its socket and the state file that the keeper sends.
+///
+/// # Errors
+/// The kernel's, or the keeper's reason.
+fn register(keeper: BorrowedFd<'_>) -> io::Result<(ForkGuardedFd, File)> {
     let socket = ForkGuardedFd::from_fn(|| {
         let [ours, theirs] = message::pair()?;
-        message::send(keeper, [0; 4], "", &[theirs.as_fd()], libc::MSG_DONTWAIT)?;
+        message::send(keeper, [0; 4], &[], &[theirs.as_fd()], libc::MSG_DONTWAIT)?;
         Ok(ours)
     })?;
     let reference = SockRef::from(&socket);
     reference.set_read_timeout(Some(TIMEOUT))?;
     reference.set_write_timeout(Some(TIMEOUT))?;
-    let first = message::receive(socket.as_fd())?.ok_or(ErrorKind::UnexpectedEof)?;
-    Ok((socket, first.descriptors))
+    let first = message::receive(socket.as_fd(), 0)?.ok_or(ErrorKind::UnexpectedEof)?;
+    match <[OwnedFd; 1]>::try_from(first.descriptors) {
+        Ok([file]) => Ok((socket, file.into())),
+        Err(_) => Err(io::Error::other(String::from_utf8_lossy(&first.payload).into_owned())),
+    }
 }
 
 impl KeeperClient {
@@ -72,13 +78,8 @@ impl KeeperClient {
     /// # Errors
     /// The kernel's, or that the keeper does not answer.
     pub fn connect(keeper: BorrowedFd<'_>) -> io::Result<Self> {
-        let (socket, mut descriptors) = register(keeper)?;
-        if descriptors.is_empty() {
-            return Err(ErrorKind::InvalidData.into());
-        }
-        let file = File::from(descriptors.remove(0));
+        let (socket, file) = register(keeper)?;
         let file = StateFile::open(&file, CONNECTIONS as u32, RING)?;
-        let injector = Arc::new(Injector::from_fds(descriptors)?);
         let registration = ForkGuardedFd::from_fn(|| keeper.try_clone_to_owned())?;
         let (requests, replacement) = (Mutex::default(), Mutex::default());
         let (is_lost, is_reported) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -86,7 +87,6 @@ impl KeeperClient {
             socket,
             requests,
             file,
-            injector,
             registration,
             replacement,
             is_lost,
@@ -96,7 +96,7 @@ impl KeeperClient {
 
     /// Releases all that the keeper holds, before the process ends or runs another program.
     pub fn leave(&self) {
-        let _ = self.request(Request::Leave, 0);
+        let _ = self.call([Request::Leave as u32, 0, 0, 0], &[], &[]);
     }
 
     /// Opens an interface: the keeper has the capabilities, and holds the interface until it has
@@ -113,10 +113,10 @@ impl KeeperClient {
         let link_state = LinkState::new(name);
         loop {
             match self.try_open(name, settings) {
-                Err(Refusal::Busy(busy, _)) if begin.elapsed() < busy.patience() => {
+                Err(OpenRefusal::Busy(busy, _)) if begin.elapsed() < busy.patience() => {
                     std::thread::sleep(PAUSE);
                 }
-                Err(Refusal::Busy(_, error) | Refusal::Other(error)) => return Err(error),
+                Err(OpenRefusal::Busy(_, error) | OpenRefusal::Other(error)) => return Err(error),
                 Ok(opened) => {
                     link_state.wait_until_restored();
                     return Ok(Interface::from_opened(opened)?);
@@ -125,22 +125,27 @@ impl KeeperClient {
         }
     }
 
-    fn try_open(&self, name: &str, settings: &StackSettings) -> Result<OpenedInterface, Refusal> {
+    fn try_open(
+        &self,
+        name: &str,
+        settings: &StackSettings,
+    ) -> Result<OpenedInterface, OpenRefusal> {
         let (request, socket) = (OpenRequest::new(settings), self.0.socket.as_fd());
         let settings = interface_settings(&request.stack_settings());
         let _requests = self.0.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        message::send(socket, request.numbers(), name, &[], 0)?;
+        message::send(socket, request.numbers(), name.as_bytes(), &[], 0)?;
         // Forks of other threads do not wait meanwhile.
         message::await_message(socket, TIMEOUT)?;
         let receive = || receive_interface(socket);
         let bind = || {
-            message::send(socket, [Request::BindInterface as u32, 0, 0, 0], name, &[], 0)?;
+            let numbers = [Request::BindInterface as u32, 0, 0, 0];
+            message::send(socket, numbers, name.as_bytes(), &[], 0)?;
             message::await_message(socket, TIMEOUT)?;
             let received =
-                message::receive(socket)?.ok_or(io::Error::from(ErrorKind::UnexpectedEof))?;
+                message::receive(socket, 0)?.ok_or(io::Error::from(ErrorKind::UnexpectedEof))?;
             match received.numbers {
                 [_, 0, takes_long_frames, _] => Ok(takes_long_frames != 0),
-                [_, error, ..] => Err(Refusal::new(error, received.text)),
+                [_, error, ..] => Err(OpenRefusal::new(error, &received.text())),
             }
         };
         // SAFETY: the keeper has prepared the interface for this process with the same settings,
@@ -148,16 +153,38 @@ impl KeeperClient {
         unsafe { OpenedInterface::from_fds(name, &settings, receive, bind) }
     }
 
-    /// Returns the raw sockets, which the keeper has created.
-    pub(crate) fn injector(&self) -> Arc<Injector> {
-        Arc::clone(&self.0.injector)
+    /// Presents an IP packet of a connection's peer to the kernel, before the answer of any later
+    /// request.
+    pub(in crate::tcp) fn inject(&self, packet: &[u8]) -> io::Result<()> {
+        self.notify([Request::Inject as u32, 0, 0, 0], packet, &[])
+    }
+
+    /// Presents an IP packet with UDP to the kernel, for this socket.
+    pub(crate) fn inject_udp(&self, socket: BorrowedFd<'_>, packet: &[u8]) -> io::Result<()> {
+        self.notify([Request::InjectUdp as u32, 0, 0, 0], packet, &[socket])
+    }
+
+    /// Sends a request that is not answered, also to the process that replaces a keeper.
+    fn notify(
+        &self,
+        numbers: message::Numbers,
+        payload: &[u8],
+        descriptors: &[BorrowedFd<'_>],
+    ) -> io::Result<()> {
+        if !self.is_lost() {
+            let sent = message::send(self.0.socket.as_fd(), numbers, payload, descriptors, 0);
+            if sent.is_ok() {
+                return sent;
+            }
+        }
+        self.with_replacement(|socket| message::send(socket, numbers, payload, descriptors, 0))
     }
 
     /// Makes the kernel confirm a neighbor.
     pub(crate) fn use_neighbor(&self, interface: u32, address: IpAddr) -> io::Result<()> {
         let numbers = [Request::UseNeighbor as u32, interface, 0, 0];
         let (socket, text) = (self.0.socket.as_fd(), address.to_string());
-        message::send(socket, numbers, &text, &[], libc::MSG_DONTWAIT)
+        message::send(socket, numbers, text.as_bytes(), &[], libc::MSG_DONTWAIT)
     }
 
     /// Returns `true` once the keeper has ended or does not answer.
@@ -180,84 +207,89 @@ impl KeeperClient {
         self.0.socket.as_fd()
     }
 
-    /// Makes the keeper hold a connection that is about to be taken over; `None` if all slots are
-    /// taken.
+    /// Reserves a slot for a connection that is about to be taken over; `None` if all are taken.
     ///
     /// # Errors
-    /// The kernel's. The keeper is lost then, unless memory is exhausted.
-    pub(in crate::tcp) fn hold(
-        &self,
-        socket: BorrowedFd<'_>,
-        reuse: bool,
-    ) -> io::Result<Option<Kept>> {
+    /// The kernel's, if memory is exhausted.
+    pub(in crate::tcp) fn reserve(&self, reuse: bool) -> io::Result<Option<Kept>> {
         let Some(slot) = self.0.file.take()? else { return Ok(None) };
         record::store_constants(slot.words(), 0, reuse);
-        record::store_phase(slot.words(), Phase::TakingOver);
-        self.send(Request::Hold, slot.index(), &[socket])?;
         Ok(Some(Kept { client: self.clone(), slot }))
     }
 
-    fn send(&self, request: Request, slot: u32, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let numbers = [request as u32, slot, 0, 0];
-        let sent = message::send(self.0.socket.as_fd(), numbers, "", descriptors, 0);
-        sent.inspect_err(|_| self.set_lost())
-    }
-
-    /// Sends a request and waits until the keeper has completed it. Returns the kernel's error
-    /// number.
-    fn request(&self, request: Request, slot: u32) -> io::Result<u32> {
+    /// Sends a request and waits for its answer.
+    ///
+    /// # Errors
+    /// The kernel's: the keeper is lost then.
+    fn call(
+        &self,
+        numbers: message::Numbers,
+        payload: &[u8],
+        descriptors: &[BorrowedFd<'_>],
+    ) -> io::Result<Message> {
         if self.is_lost() {
             return Err(ErrorKind::NotConnected.into());
         }
         let _requests = self.0.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        self.send(request, slot, &[])?;
-        answer(self.0.socket.as_fd()).inspect_err(|_| self.set_lost())
+        let answer = ask(self.0.socket.as_fd(), numbers, payload, descriptors);
+        answer.inspect_err(|_| self.set_lost())
     }
 
-    /// Makes the process that replaces a keeper do something to a connection.
+    /// Calls `send` with a connection to the process that replaces a keeper.
     #[cold]
-    fn request_replacement(
+    fn with_replacement<T>(
         &self,
-        request: Request,
-        slot: u32,
-        socket: BorrowedFd<'_>,
-    ) -> io::Result<u32> {
+        send: impl FnOnce(BorrowedFd<'_>) -> io::Result<T>,
+    ) -> io::Result<T> {
         let mut place = self.0.replacement.lock().unwrap_or_else(PoisonError::into_inner);
         if place.is_none() {
             *place = Some(register(self.0.registration.as_fd())?.0);
         }
         let Some(replacement) = place.as_ref() else { return Err(ErrorKind::NotFound.into()) };
-        message::send(replacement.as_fd(), [request as u32, slot, 0, 0], "", &[socket], 0)?;
-        answer(replacement.as_fd())
+        send(replacement.as_fd())
+    }
+}
+
+/// Sends a request and receives its answer.
+fn ask(
+    keeper: BorrowedFd<'_>,
+    numbers: message::Numbers,
+    payload: &[u8],
+    descriptors: &[BorrowedFd<'_>],
+) -> io::Result<Message> {
+    message::send(keeper, numbers, payload, descriptors, 0)?;
+    message::receive(keeper, 0)?.ok_or(ErrorKind::UnexpectedEof.into())
+}
+
+/// Returns the error of an answer.
+fn check(answer: &Message) -> io::Result<()> {
+    match answer.numbers[1] {
+        0 => Ok(()),
+        number => Err(io::Error::from_raw_os_error(number.cast_signed())),
     }
 }
 
 /// Receives the descriptors of an interface, in one or several messages.
-fn receive_interface(socket: BorrowedFd<'_>) -> Result<Received, Refusal> {
+fn receive_interface(socket: BorrowedFd<'_>) -> Result<Received, OpenRefusal> {
     let mut all = Vec::new();
     loop {
         let received =
-            message::receive(socket)?.ok_or(io::Error::from(ErrorKind::UnexpectedEof))?;
-        let Message { numbers: [_, error, state, count], text, descriptors } = received;
-        all.extend(descriptors);
+            message::receive(socket, 0)?.ok_or(io::Error::from(ErrorKind::UnexpectedEof))?;
+        let [_, error, state, count] = received.numbers;
+        let text = received.text().into_owned();
+        all.extend(received.descriptors);
         if error == 0 && all.len() < count as usize {
             continue;
         }
         return match (error, OpenRequest::state(state)) {
             (0, Some((mode, stamps))) => Ok((mode, stamps, all)),
-            _ => Err(Refusal::new(error, text)),
+            _ => Err(OpenRefusal::new(error, &text)),
         };
     }
 }
 
-/// Receives an answer: the kernel's error number.
-fn answer(socket: BorrowedFd<'_>) -> io::Result<u32> {
-    let answer = message::receive(socket)?.ok_or(ErrorKind::UnexpectedEof)?;
-    Ok(answer.numbers[1])
-}
-
 /// The reason why the keeper has not opened an interface.
-enum Refusal {
+enum OpenRefusal {
     Busy(Busy, StackError),
     Other(StackError),
 }
@@ -265,66 +297,24 @@ enum Refusal {
 /// The mode of an open interface, the source of its timestamps, and its descriptors.
 type Received = (Mode, ReceiveStamps, Vec<OwnedFd>);
 
-impl Refusal {
-    fn new(error: u32, text: String) -> Self {
+impl OpenRefusal {
+    fn new(error: u32, text: &str) -> Self {
         match Busy::from_number(error) {
-            Some(busy) => Self::Busy(busy, StackError::Keeper(text)),
-            None => Self::Other(StackError::Keeper(text)),
+            Some(busy) => Self::Busy(busy, StackError::Keeper(text.to_string())),
+            None => Self::Other(StackError::Keeper(text.to_string())),
         }
     }
 }
 
-impl From<io::Error> for Refusal {
+impl From<io::Error> for OpenRefusal {
     fn from(_: io::Error) -> Self {
         Self::Other(StackError::Keeper("the keeper has ended".to_string()))
     }
 }
 
-impl From<InterfaceError> for Refusal {
+impl From<InterfaceError> for OpenRefusal {
     fn from(error: InterfaceError) -> Self {
         Self::Other(error.into())
-    }
-}
-
-/// What the keeper does to a connection that it holds, because it requires `CAP_NET_ADMIN`.
-#[derive(Debug, Clone)]
-pub(in crate::tcp) struct RepairSwitch {
-    client: KeeperClient,
-    slot: u32,
-}
-
-impl RepairSwitch {
-    pub(in crate::tcp) fn start(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
-        self.request(Request::StartRepair, socket)
-    }
-
-    pub(in crate::tcp) fn start_restoring(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
-        self.request(Request::StartRestoring, socket)
-    }
-
-    pub(in crate::tcp) fn end(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
-        self.request(Request::EndRepair, socket)
-    }
-
-    /// Binds to the local address of the connection, whose port this process may not bind.
-    pub(in crate::tcp) fn bind(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
-        self.request(Request::Bind, socket)
-    }
-
-    pub(in crate::tcp) fn grow_send_buffer(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
-        self.request(Request::GrowSendBuffer, socket)
-    }
-
-    /// # Errors
-    /// The kernel's; `PermissionDenied` if no keeper is left.
-    fn request(&self, request: Request, socket: BorrowedFd<'_>) -> io::Result<()> {
-        let answered = self.client.request(request, self.slot);
-        let answered =
-            answered.or_else(|_| self.client.request_replacement(request, self.slot, socket));
-        match answered.map_err(|_| ErrorKind::PermissionDenied)? {
-            0 => Ok(()),
-            number => Err(io::Error::from_raw_os_error(number.cast_signed())),
-        }
     }
 }
 
@@ -337,8 +327,78 @@ pub(in crate::tcp) struct Kept {
 }
 
 impl Kept {
-    pub(in crate::tcp) fn switch(&self) -> RepairSwitch {
-        RepairSwitch { client: self.client.clone(), slot: self.slot.index() }
+    /// Takes the connection of this descriptor from the kernel.
+    pub(in crate::tcp) fn take(
+        &self,
+        socket: BorrowedFd<'_>,
+        out_of_order: u32,
+    ) -> Result<Taken, Refusal> {
+        let numbers = [Request::TakeOver as u32, self.slot.index(), out_of_order, 0];
+        let Ok(answer) = self.client.call(numbers, &[], &[socket]) else {
+            // The keeper may have been killed while the socket was in repair mode.
+            let numbers = [Request::EndRepair as u32, 0, 0, 0];
+            let _ = self.client.with_replacement(|keeper| ask(keeper, numbers, &[], &[socket]));
+            return Err(Refusal::NoKeeper);
+        };
+        match check(&answer) {
+            Ok(()) => Taken::read_from_bytes(&answer.payload)
+                .map_err(|_| io::Error::from(ErrorKind::InvalidData).into()),
+            Err(error) => Err(Refusal::from_numbers(error, answer.numbers[2])),
+        }
+    }
+
+    /// Gives the connection back to the kernel.
+    ///
+    /// # Errors
+    /// The kernel's; `PermissionDenied` if no keeper is left.
+    pub(in crate::tcp) fn give(
+        &self,
+        socket: BorrowedFd<'_>,
+        given: &Given,
+        bytes: &[u8],
+    ) -> io::Result<Sent> {
+        let file = match bytes {
+            [] => None,
+            _ => Some(ForkGuardedFd::from_fn(|| sealed_copy(c"hairpin-bytes", bytes))?),
+        };
+        let numbers = [Request::GiveBack as u32, self.slot.index(), 0, 0];
+        let files: Vec<_> = file.iter().map(AsFd::as_fd).collect();
+        let answer = self.request(numbers, given.as_bytes(), socket, &files)?;
+        check(&answer)?;
+        let [_, _, beside, error] = answer.numbers;
+        let error = (error != 0).then(|| io::Error::from_raw_os_error(error.cast_signed()));
+        // From now on the record has no meaning.
+        record::store_phase(self.slot.words(), Phase::Free);
+        Ok(Sent { beside, error })
+    }
+
+    /// Makes the connection the kernel's again, which has everything.
+    pub(in crate::tcp) fn undo(&self) -> io::Result<()> {
+        let numbers = [Request::Undo as u32, self.slot.index(), 0, 0];
+        check(&self.client.call(numbers, &[], &[])?)
+    }
+
+    pub(in crate::tcp) fn grow_send_buffer(&self, socket: BorrowedFd<'_>) -> io::Result<()> {
+        let numbers = [Request::GrowSendBuffer as u32, self.slot.index(), 0, 0];
+        check(&self.request(numbers, &[], socket, &[])?)
+    }
+
+    /// Sends a request for this slot; to the process that replaces a keeper, with the descriptor.
+    ///
+    /// # Errors
+    /// `PermissionDenied` if no keeper is left.
+    fn request(
+        &self,
+        numbers: message::Numbers,
+        payload: &[u8],
+        socket: BorrowedFd<'_>,
+        files: &[BorrowedFd<'_>],
+    ) -> io::Result<Message> {
+        let answered = self.client.call(numbers, payload, files).or_else(|_| {
+            let all = [&[socket], files].concat();
+            self.client.with_replacement(|keeper| ask(keeper, numbers, payload, &all))
+        });
+        answered.map_err(|_| ErrorKind::PermissionDenied.into())
     }
 
     /// Begins the phase in which the numbers of this process are valid.
@@ -350,12 +410,6 @@ impl Kept {
 
     #[inline]
     pub(in crate::tcp) fn store(&self, numbers: &Numbers) {
-        record::store_numbers(self.slot.words(), numbers);
-    }
-
-    /// Begins the phase in which the kernel's numbers are valid again.
-    pub(in crate::tcp) fn end(&self, numbers: &Numbers) {
-        record::store_phase(self.slot.words(), Phase::Returned);
         record::store_numbers(self.slot.words(), numbers);
     }
 }
@@ -380,6 +434,6 @@ impl Drop for Kept {
     fn drop(&mut self) {
         record::store_phase(self.slot.words(), Phase::Free);
         // Without an answer the keeper is lost, and its descriptors are closed.
-        let _ = self.client.request(Request::Release, self.slot.index());
+        let _ = self.client.call([Request::Release as u32, self.slot.index(), 0, 0], &[], &[]);
     }
 }

@@ -1,5 +1,6 @@
 //! Messages between programs and the keeper, with descriptors (unix(7), `SCM_RIGHTS`).
 
+use std::borrow::Cow;
 use std::io;
 use std::mem::zeroed;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -10,52 +11,66 @@ pub(super) const DESCRIPTORS_MAX: usize = 253;
 /// The room for control data: a header, and the descriptors.
 const CONTROL: usize = 16 + 4 * DESCRIPTORS_MAX + 4;
 
-/// The longest text of a message.
-const TEXT: usize = 512;
+/// The longest text or IP packet of a message.
+const PAYLOAD: usize = 64 << 10;
 /// The size of a message without text.
 const NUMBERS: usize = size_of::<Numbers>();
 
-/// What a program sends, with the meaning of the second number: a slot, if it is not named.
+/// What a program sends, with the meaning of the second number: a slot, if it is not named. All but
+/// `Inject`, `InjectUdp` and `UseNeighbor` are answered: the second number is 0 or an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Request {
-    /// Hold the descriptor of a connection for this slot.
-    Hold = 1,
-    /// Close the descriptor of this slot. Answered.
-    Release = 2,
-    /// Open the interface that the text names; [`OpenRequest`] follows. Answered, with descriptors.
-    OpenInterface = 3,
-    /// Close all descriptors: the program ends in order. Answered.
-    Leave = 4,
-    /// Start repair mode for this slot, or for a descriptor in the message. Answered.
-    StartRepair = 5,
-    /// End repair mode. Answered.
+    /// Take the connection of the descriptor from the kernel, and hold it. The third number is the
+    /// count of segments that were received out of order. The answer has a
+    /// [`Taken`](crate::tcp::transfer::Taken).
+    TakeOver = 1,
+    /// Give the connection of this slot back to the kernel. The payload is a
+    /// [`Given`](crate::tcp::transfer::Given); its bytes, if there are any, are in a memory file.
+    /// If the slot is not held, the connection's descriptor is before that of the file. The answer
+    /// has the number of bytes found beside, and the error of what was sent.
+    GiveBack = 2,
+    /// Undo the takeover of this slot.
+    Undo = 3,
+    /// Close the descriptor of this slot.
+    Release = 4,
+    /// Double the send buffer of this slot, or of the descriptor.
+    GrowSendBuffer = 5,
+    /// End repair mode of the descriptor: the keeper before this one was killed in it.
     EndRepair = 6,
-    /// Double the send buffer. Answered.
-    GrowSendBuffer = 7,
-    /// Confirm the neighbor whose address is the text. The number is the index of the interface.
-    UseNeighbor = 8,
-    /// Bind the socket of this slot to its local address again. Answered.
-    Bind = 9,
-    /// Start repair mode and keep the local port of the socket until repair mode ends. Answered.
-    StartRestoring = 10,
+    /// Present an IP packet of a connection's peer to the kernel.
+    Inject = 7,
+    /// Present an IP packet with UDP to the kernel, for the socket of the descriptor.
+    InjectUdp = 8,
+    /// Open the interface that the text names; [`OpenRequest`] follows. Answered with descriptors.
+    OpenInterface = 9,
     /// Bind the sockets of the interface that the text names, after their rings have been mapped.
-    /// Answered: 1 as the third number if long frames arrive in parts.
-    BindInterface = 11,
+    /// The third number of the answer is 1 if long frames arrive in parts.
+    BindInterface = 10,
+    /// Confirm the neighbor whose address is the text. The number is the index of the interface.
+    UseNeighbor = 11,
+    /// Close all descriptors: the program ends in order.
+    Leave = 12,
 }
 
 impl Request {
     pub(super) fn from_number(number: u32) -> Option<Self> {
-        use Request::{
-            Bind, BindInterface, EndRepair, GrowSendBuffer, Hold, Leave, OpenInterface, Release,
-            StartRepair, StartRestoring, UseNeighbor,
-        };
-        let connection =
-            [Hold, Release, StartRepair, StartRestoring, EndRepair, GrowSendBuffer, Bind];
-        connection
-            .into_iter()
-            .chain([OpenInterface, BindInterface, UseNeighbor, Leave])
-            .find(|request| *request as u32 == number)
+        use Request::*;
+        let all = [
+            TakeOver,
+            GiveBack,
+            Undo,
+            Release,
+            GrowSendBuffer,
+            EndRepair,
+            Inject,
+            InjectUdp,
+            OpenInterface,
+            BindInterface,
+            UseNeighbor,
+            Leave,
+        ];
+        all.into_iter().find(|request| *request as u32 == number)
     }
 }
 
@@ -66,8 +81,17 @@ pub(super) type Numbers = [u32; 4];
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) numbers: Numbers,
-    pub(super) text: String,
+    pub(super) payload: Vec<u8>,
     pub(super) descriptors: Vec<OwnedFd>,
+    /// Some descriptors are missing, because this process has too many.
+    pub(super) lacks_descriptors: bool,
+}
+
+impl Message {
+    /// Returns the payload as text.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.payload)
+    }
 }
 
 /// A control buffer with the alignment of its headers.
@@ -84,20 +108,24 @@ pub(super) fn pair() -> io::Result<[OwnedFd; 2]> {
     Ok(fds.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }))
 }
 
-/// Sends a message with at most [`DESCRIPTORS_MAX`] descriptors; `flags` as for send(2). A text is
-/// cut to its greatest length.
+/// Sends a message with at most [`DESCRIPTORS_MAX`] descriptors; `flags` as for send(2).
+///
+/// # Errors
+/// The kernel's; `InvalidInput` for a payload beyond the limit.
 pub(super) fn send(
     to: BorrowedFd<'_>,
     numbers: Numbers,
-    text: &str,
+    payload: &[u8],
     descriptors: &[BorrowedFd<'_>],
     flags: libc::c_int,
 ) -> io::Result<()> {
     let mut control = Control([0; CONTROL]);
-    let text = &text.as_bytes()[..text.len().min(TEXT)];
+    if payload.len() > PAYLOAD {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
     let mut parts = [
         libc::iovec { iov_base: numbers.as_ptr().cast_mut().cast(), iov_len: NUMBERS },
-        libc::iovec { iov_base: text.as_ptr().cast_mut().cast(), iov_len: text.len() },
+        libc::iovec { iov_base: payload.as_ptr().cast_mut().cast(), iov_len: payload.len() },
     ];
     // SAFETY: a header consists of integers and pointers, for which zero is a valid value.
     let mut header: libc::msghdr = unsafe { zeroed() };
@@ -149,23 +177,23 @@ pub(super) fn await_message(from: BorrowedFd<'_>, timeout: Duration) -> io::Resu
     }
 }
 
-/// Receives a message. Returns `None` at the end.
+/// Receives a message; `flags` as for recv(2). Returns `None` at the end.
 ///
 /// # Errors
-/// The kernel's; `InvalidData` if descriptors were lost, because this process has too many.
-pub(super) fn receive(from: BorrowedFd<'_>) -> io::Result<Option<Message>> {
-    let (mut numbers, mut text) = ([0; 4], [0_u8; TEXT]);
+/// The kernel's.
+pub(super) fn receive(from: BorrowedFd<'_>, flags: libc::c_int) -> io::Result<Option<Message>> {
+    let (mut numbers, mut payload) = ([0; 4], vec![0_u8; PAYLOAD]);
     let mut control = Control([0; CONTROL]);
     let mut parts = [
         libc::iovec { iov_base: numbers.as_mut_ptr().cast(), iov_len: NUMBERS },
-        libc::iovec { iov_base: text.as_mut_ptr().cast(), iov_len: TEXT },
+        libc::iovec { iov_base: payload.as_mut_ptr().cast(), iov_len: PAYLOAD },
     ];
     // SAFETY: as in `send`.
     let mut header: libc::msghdr = unsafe { zeroed() };
     (header.msg_iov, header.msg_iovlen) = (parts.as_mut_ptr(), parts.len());
     (header.msg_control, header.msg_controllen) = (control.0.as_mut_ptr().cast(), CONTROL);
     let received = loop {
-        let flags = libc::MSG_CMSG_CLOEXEC;
+        let flags = flags | libc::MSG_CMSG_CLOEXEC;
         // SAFETY: the header and what it refers to outlive the call.
         let count = unsafe { libc::recvmsg(from.as_raw_fd(), &raw mut header, flags) };
         match check_length(count) {
@@ -174,18 +202,15 @@ pub(super) fn receive(from: BorrowedFd<'_>) -> io::Result<Option<Message>> {
         }
     };
     let descriptors = descriptors(&header);
-    if header.msg_flags & libc::MSG_CTRUNC != 0 {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    if received == 0 && descriptors.is_empty() {
+    let lacks_descriptors = header.msg_flags & libc::MSG_CTRUNC != 0;
+    if received == 0 && descriptors.is_empty() && !lacks_descriptors {
         return Ok(None);
     }
     if received < NUMBERS || header.msg_flags & libc::MSG_TRUNC != 0 {
         numbers = [0; 4];
     }
-    let text = text.get(..received.saturating_sub(NUMBERS)).unwrap_or_default();
-    let text = String::from_utf8_lossy(text).into_owned();
-    Ok(Some(Message { numbers, text, descriptors }))
+    payload.truncate(received.saturating_sub(NUMBERS));
+    Ok(Some(Message { numbers, payload, descriptors, lacks_descriptors }))
 }
 
 /// Takes ownership of the descriptors of a received message.
@@ -228,27 +253,27 @@ mod tests {
         let [a, b] = pair().unwrap();
         let [c, d] = pair().unwrap();
         let many: Vec<_> = std::iter::repeat_n(c.as_fd(), DESCRIPTORS_MAX).collect();
-        send(a.as_fd(), [1, 2, 3, 4], "", &many, 0).unwrap();
-        send(a.as_fd(), [3, 4, 0, 0], "text", &[], 0).unwrap();
-        let first = receive(b.as_fd()).unwrap().unwrap();
+        send(a.as_fd(), [1, 2, 3, 4], &[], &many, 0).unwrap();
+        send(a.as_fd(), [3, 4, 0, 0], b"text", &[], 0).unwrap();
+        let first = receive(b.as_fd(), 0).unwrap().unwrap();
         assert_eq!((first.numbers, first.descriptors.len()), ([1, 2, 3, 4], DESCRIPTORS_MAX));
-        send(first.descriptors[252].as_fd(), [5, 6, 0, 0], "", &[], 0).unwrap();
-        assert_eq!(receive(d.as_fd()).unwrap().unwrap().numbers, [5, 6, 0, 0]);
-        let second = receive(b.as_fd()).unwrap().unwrap();
-        assert_eq!((second.numbers, second.text.as_str()), ([3, 4, 0, 0], "text"));
+        send(first.descriptors[252].as_fd(), [5, 6, 0, 0], &[], &[], 0).unwrap();
+        assert_eq!(receive(d.as_fd(), 0).unwrap().unwrap().numbers, [5, 6, 0, 0]);
+        let second = receive(b.as_fd(), 0).unwrap().unwrap();
+        assert_eq!((second.numbers, &*second.text()), ([3, 4, 0, 0], "text"));
         drop(a);
-        assert!(receive(b.as_fd()).unwrap().is_none());
-        assert!(send(b.as_fd(), [0; 4], "", &[], 0).is_err());
+        assert!(receive(b.as_fd(), 0).unwrap().is_none());
+        assert!(send(b.as_fd(), [0; 4], &[], &[], 0).is_err());
     }
 
     #[test]
     fn message_of_another_length_has_no_numbers() {
         let [a, b] = pair().unwrap();
-        for bytes in [&[1; 15][..], &[1; NUMBERS + TEXT + 1]] {
+        for bytes in [&[1; 15][..], &[1; NUMBERS + PAYLOAD + 1]] {
             let (at, length) = (bytes.as_ptr().cast(), bytes.len());
             // SAFETY: the kernel reads the bytes.
             assert!(unsafe { libc::send(a.as_raw_fd(), at, length, 0) } > 0);
-            assert_eq!(receive(b.as_fd()).unwrap().unwrap().numbers, [0; 4]);
+            assert_eq!(receive(b.as_fd(), 0).unwrap().unwrap().numbers, [0; 4]);
         }
     }
 }

@@ -8,17 +8,20 @@ use std::time::Duration;
 use hairpin_mapped::StateReader;
 use hairpin_tcp::{Config, Connection, PreparedHeader, Rings, Route, Snapshot, Timestamps};
 use hairpin_wire::{EthernetHeader, MacAddress, TcpFlags};
-use socket2::SockRef;
+use socket2::{SockAddr, SockRef};
 
 use super::record::{Phase, Record};
-use crate::tcp::handback::FILLER;
+use super::server::close_aside;
 use crate::tcp::injector::Injector;
 use crate::tcp::kernel_socket::{
-    Beside, ESTABLISHED, KernelSocket, OPTION_SACK, OPTION_TIMESTAMPS, Queue, RepairWindow,
+    Beside, CLOSED, ESTABLISHED, KernelSocket, OPTION_SACK, OPTION_TIMESTAMPS, Queue,
 };
 use crate::tcp::now;
 use crate::tcp::takeover::{RING_MAX, pacing_lead};
+use crate::tcp::transfer::{self, Given, Refusal, Sent, Taken, flag};
 
+/// The most attempts to end repair mode of a socket that the program makes a listener meanwhile.
+const ENDS_MAX: u32 = 1_000;
 /// The longest retransmission timeout of a connection that has no owner.
 const TIMEOUT_MAX_MS: i32 = 1_000;
 
@@ -33,14 +36,17 @@ pub(super) struct Orphan {
     /// TSval minus the time in milliseconds, and the lowest TSval.
     clock: (u32, u32),
     round_trip: hairpin_time::Duration,
+    /// What the kernel's socket had, until it has the connection again.
+    taken: Option<Taken>,
+    /// What was found by an attempt to give the connection back.
+    beside: Beside,
 }
 
 /// The rest of the work after the numbers are restored.
 #[derive(Debug)]
 pub(super) enum Rest {
-    /// Send these bytes, then close. `resets`: the program has left bytes unread. `in_flight`: some
-    /// bytes are in flight.
-    Close { unsent: Vec<u8>, resets: bool, in_flight: Option<InFlight> },
+    /// Close. `resets`: the program has left bytes unread. `in_flight`: some bytes are in flight.
+    Close { resets: bool, in_flight: Option<InFlight> },
     /// Nothing is known: make the peer receive an RST.
     Reset { sequence: Option<u32> },
 }
@@ -57,8 +63,15 @@ pub(super) struct InFlight {
 }
 
 impl Orphan {
-    /// Accepts an established connection; `None` for any other descriptor.
-    pub(super) fn new(socket: OwnedFd) -> Option<Self> {
+    /// Accepts an established connection. Returns any other descriptor.
+    pub(super) fn new(socket: OwnedFd) -> Result<Self, OwnedFd> {
+        match Self::read(&socket) {
+            Some(read) => Ok(read(socket)),
+            None => Err(socket),
+        }
+    }
+
+    fn read(socket: &OwnedFd) -> Option<impl FnOnce(OwnedFd) -> Self + use<>> {
         let kernel = KernelSocket::new(socket.as_fd());
         if kernel.protocol().ok()? != libc::IPPROTO_TCP {
             return None;
@@ -67,120 +80,162 @@ impl Orphan {
         if info.state != ESTABLISHED {
             return None;
         }
-        let reference = SockRef::from(&socket);
+        let reference = SockRef::from(socket);
         let local = reference.local_addr().ok()?.as_socket()?;
         let remote = reference.peer_addr().ok()?.as_socket()?;
         let value = kernel.timestamp().ok()? | 1;
         let clock = (value.wrapping_sub(milliseconds()), value.wrapping_add(pacing_lead(&info)));
         let (scales, options) = (info.scales, info.options);
         let round_trip = hairpin_time::Duration::from_micros(info.round_trip_us.into());
-        Some(Self { socket, local, remote, scales, options, clock, round_trip })
+        let (taken, beside) = (None, Beside::default());
+        Some(move |socket| Self {
+            socket,
+            local,
+            remote,
+            scales,
+            options,
+            clock,
+            round_trip,
+            taken,
+            beside,
+        })
+    }
+
+    /// Returns the local and the remote address.
+    pub(super) fn addresses(&self) -> [SocketAddr; 2] {
+        [self.local, self.remote]
+    }
+
+    /// Closes the descriptor. The close of the last descriptor would wait with `SO_LINGER`.
+    pub(super) fn close(self) {
+        match SockRef::from(&self.socket).linger() {
+            Ok(Some(time)) if time > Duration::ZERO => close_aside(self.socket),
+            _ => drop(self.socket),
+        }
+    }
+
+    /// Takes the connection from the kernel.
+    pub(super) fn take(&mut self, out_of_order: u32) -> Result<Taken, Refusal> {
+        let taken = Taken::read(self.kernel(), out_of_order);
+        self.check()?;
+        Ok(*self.taken.insert(taken?))
+    }
+
+    /// Makes the connection the kernel's again, which has everything.
+    pub(super) fn undo(&mut self) -> io::Result<()> {
+        let undone = self.taken.take().map_or(Ok(()), |taken| taken.undo(self.kernel()));
+        self.check().and(undone)
+    }
+
+    /// Gives the connection back to the kernel.
+    pub(super) fn give(&mut self, given: &Given, bytes: &[u8]) -> io::Result<Sent> {
+        let kernel = KernelSocket::new(self.socket.as_fd());
+        let sent = given.write(kernel, [self.local, self.remote], bytes, &mut self.beside);
+        self.check()?;
+        if sent.is_ok() {
+            self.taken = None;
+        }
+        sent
+    }
+
+    /// Shuts down a socket with which the program has done something else while it was in repair
+    /// mode, in which bind(2) takes any port. Repair mode has ended.
+    fn check(&self) -> io::Result<()> {
+        let reference = SockRef::from(&self.socket);
+        let is_same = |address: io::Result<SockAddr>, expected| {
+            address.is_ok_and(|address| address.as_socket() == Some(expected))
+        };
+        let is_ours = || {
+            is_same(reference.local_addr(), self.local)
+                && is_same(reference.peer_addr(), self.remote)
+        };
+        let is_closed = || self.kernel().info().is_ok_and(|info| info.state == CLOSED);
+        if !self.kernel().is_repairing() && (is_closed() || is_ours()) {
+            return Ok(());
+        }
+        for _ in 0..ENDS_MAX {
+            // Repair mode of a listener cannot be ended.
+            let _ = reference.shutdown(Shutdown::Both);
+            let _ = self.kernel().disconnect();
+            if self.kernel().end_repair().is_ok() {
+                break;
+            }
+        }
+        Err(io::Error::from_raw_os_error(libc::EBADF))
     }
 
     pub(super) fn kernel(&self) -> KernelSocket<'_> {
         KernelSocket::new(self.socket.as_fd())
     }
 
-    /// Binds the socket to its local address again.
-    pub(super) fn bind(&self) -> io::Result<()> {
-        self.kernel().bind(self.local)
-    }
-
     /// Makes the kernel's numbers valid. Frames of the connection must not reach the kernel
     /// meanwhile.
-    pub(super) fn restore(&self, state: &StateReader, slot: u32) -> Rest {
+    pub(super) fn restore(&mut self, state: &StateReader, slot: u32) -> Rest {
         let restored = self.try_restore(state, slot);
         restored.unwrap_or_else(|_| Rest::Reset { sequence: self.sequence().ok() })
     }
 
-    fn try_restore(&self, state: &StateReader, slot: u32) -> io::Result<Rest> {
+    fn try_restore(&mut self, state: &StateReader, slot: u32) -> io::Result<Rest> {
+        let nothing = Rest::Close { resets: false, in_flight: None };
+        if self.taken.is_none() {
+            return Ok(nothing);
+        }
         let invalid = |_| io::Error::from(io::ErrorKind::InvalidData);
         let words = state.words(slot)?;
         let record = Record::parse(&words, state.ring_length(), RING_MAX).map_err(invalid)?;
-        let kernel = self.kernel();
-        let numbers = &record.numbers;
-        let mut unsent = Vec::new();
-        let (mut resets, mut in_flight) = (false, None);
-        match record.phase {
-            Phase::Free => {}
-            Phase::TakingOver => {
-                kernel.end_repair()?;
-                kernel.set_reuse_address(record.reuse.into())?;
-            }
-            Phase::Bypassing => {
-                let una = numbers.send_unacknowledged;
-                let mut bytes = state.bytes(slot, una, record.queued() as usize)?;
-                unsent = bytes.split_off(record.in_flight() as usize);
-                resets = numbers.unread > 0 || kernel.unread()? > 0;
-                if !bytes.is_empty() {
-                    in_flight = Some(InFlight {
-                        acknowledgment: self.acknowledgment(&record),
-                        probe: self.packet(una, numbers.receive_next, true),
-                    });
-                }
-                let beside = self.write(&record, &bytes, resets)?;
-                // The end follows in any case.
-                unsent.extend(beside.bytes);
-            }
-            Phase::Returned => {
-                let written = self.sequence()?.wrapping_sub(numbers.send_next);
-                let rest = numbers.send_end.wrapping_sub(numbers.send_next);
-                let missing = rest.checked_sub(written).ok_or(io::ErrorKind::InvalidData)?;
-                let at = numbers.send_next.wrapping_add(written);
-                unsent = state.bytes(slot, at, missing as usize)?;
-                kernel.set_reuse_address(record.reuse.into())?;
-            }
+        if record.phase == Phase::Free {
+            // The program has sent nothing.
+            self.undo()?;
+            let reuse = record.reuse.into();
+            return self.kernel().set_reuse_address(reuse).map(|()| nothing);
         }
-        Ok(Rest::Close { unsent, resets, in_flight })
+        let numbers = record.numbers;
+        let una = numbers.send_unacknowledged;
+        let mut bytes = state.bytes(slot, una, record.queued() as usize)?;
+        let unsent = bytes.split_off(record.in_flight() as usize);
+        let resets = numbers.unread > 0 || self.kernel().unread()? > 0;
+        let in_flight = (!bytes.is_empty()).then(|| InFlight {
+            acknowledgment: self.acknowledgment(&record),
+            probe: self.packet(una, numbers.receive_next, true),
+        });
+        let given = self.given(&record, resets);
+        // The close sends an RST because of this byte.
+        bytes.extend(resets.then_some(0));
+        bytes.extend(unsent);
+        // After an error of what is unsent, the close still sends FIN or RST.
+        self.give(&given, &bytes)?;
+        // Before Linux 6.15 the timeout stays 3 s.
+        let _ = self.kernel().set_timeout_max(TIMEOUT_MAX_MS);
+        Ok(Rest::Close { resets, in_flight })
     }
 
-    /// Dissolves the kernel's connection and establishes it again with the numbers of the record,
-    /// and with a filler before bytes in flight. Returns what the program has written beside.
-    fn write(&self, record: &Record, in_flight: &[u8], has_unread: bool) -> io::Result<Beside> {
-        let (kernel, numbers) = (self.kernel(), &record.numbers);
-        let _port = kernel.start_restoring()?;
-        let beside = kernel.beside()?;
-        kernel.disconnect()?;
-        kernel.take_error()?;
-        kernel.bind(self.local)?;
-        kernel.select(Queue::Send)?;
-        let has_filler = !in_flight.is_empty();
-        kernel.set_sequence(numbers.send_unacknowledged.wrapping_sub(has_filler.into()))?;
-        kernel.select(Queue::Receive)?;
-        kernel.set_sequence(numbers.receive_next.wrapping_sub(has_unread.into()))?;
-        kernel.set_segment_size(record.segment_size)?;
-        kernel.connect(self.remote)?;
-        // Before Linux 6.15 the timeout stays 3 s.
-        let _ = kernel.set_timeout_max(TIMEOUT_MAX_MS);
-        kernel.select(Queue::Send)?;
-        if has_filler {
-            // A segment of its own, so that its acknowledgment gives a round-trip time.
-            kernel.write_all(&[FILLER])?;
-        }
-        kernel.write_all(in_flight)?;
-        kernel.select(Queue::Receive)?;
-        // The close sends an RST because of this byte.
-        kernel.write_all(if has_unread { &[0] } else { &[] })?;
+    /// Returns the connection of a record for the kernel.
+    fn given(&self, record: &Record, has_unread: bool) -> Given {
+        let numbers = &record.numbers;
+        let in_flight = record.in_flight();
         let has = |option: u8| self.options & option != 0;
-        let (scales, timestamps) = ((self.scales & 0x0F, self.scales >> 4), has(OPTION_TIMESTAMPS));
-        kernel.set_options(record.segment_size, scales, has(OPTION_SACK), timestamps)?;
-        let next = numbers.receive_next;
-        let is_later = numbers.send_window_update.wrapping_sub(next).cast_signed() > 0;
-        kernel.set_window(RepairWindow {
-            send_window_update: if is_later { next } else { numbers.send_window_update },
-            send_window: record.send_window(),
-            send_window_max: numbers.send_window_max,
-            receive_window: record.receive_window(),
-            receive_window_update: next,
-        })?;
-        if timestamps {
-            let value = self.timestamp();
-            // An odd value would mean a clock of microseconds.
-            kernel.set_timestamp(value.wrapping_add(value & 1))?;
+        let flags = [
+            (flag::FILLER, in_flight > 0),
+            (flag::SELECTIVE, has(OPTION_SACK)),
+            (flag::TIMESTAMPS, has(OPTION_TIMESTAMPS)),
+            (flag::REUSE_ADDRESS, record.reuse),
+        ];
+        Given {
+            send_unacknowledged: numbers.send_unacknowledged,
+            first_unread: numbers.receive_next.wrapping_sub(has_unread.into()),
+            segment_size: record.segment_size,
+            scales: [self.scales & 0x0F, self.scales >> 4].map(u16::from),
+            window: transfer::window(
+                numbers.receive_next,
+                numbers.send_window_update,
+                record.send_window(),
+                numbers.send_window_max,
+                record.receive_window(),
+            ),
+            timestamp: self.timestamp(),
+            flags: flag::all(&flags),
+            lengths: [in_flight, has_unread.into(), record.queued() - in_flight],
         }
-        kernel.end_repair()?;
-        kernel.set_reuse_address(record.reuse.into())?;
-        Ok(beside)
     }
 
     fn timestamp(&self) -> u32 {
@@ -200,10 +255,8 @@ impl Orphan {
         sequence
     }
 
-    /// Sends what the program has queued, and a FIN if `ends`. After an error of the kernel, the
-    /// close still sends FIN or RST.
-    pub(super) fn send(&self, unsent: &[u8], ends: bool) {
-        let _ = self.kernel().write_all(unsent);
+    /// Sends a FIN if `ends`, and makes the close not wait.
+    pub(super) fn end(&self, ends: bool) {
         if ends {
             let _ = SockRef::from(&self.socket).shutdown(Shutdown::Write);
         }

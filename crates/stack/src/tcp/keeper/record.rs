@@ -29,14 +29,10 @@ mod word {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Phase {
-    /// The slot is free, or the kernel has everything.
+    /// The record has no meaning: the slot is free, or the kernel has everything.
     Free = 0,
-    /// The kernel's numbers are valid. Its socket may be in repair mode.
-    TakingOver = 1,
     /// The record's numbers are valid.
-    Bypassing = 2,
-    /// The kernel's numbers are valid again. Bytes from `send_next` on may be missing there.
-    Returned = 3,
+    Bypassing = 1,
 }
 
 /// A valid record.
@@ -44,7 +40,7 @@ pub(crate) enum Phase {
 pub(crate) struct Record {
     /// The phase.
     pub(crate) phase: Phase,
-    /// The numbers; those of `TakingOver` and `Free` have no meaning.
+    /// The numbers; those of `Free` have no meaning.
     pub(crate) numbers: Numbers,
     /// The kernel's MSS clamp.
     pub(crate) segment_size: u32,
@@ -76,7 +72,7 @@ impl Record {
         send_ring: usize,
         receive_ring_max: usize,
     ) -> Result<Self, RecordError> {
-        let phase = [Phase::Free, Phase::TakingOver, Phase::Bypassing, Phase::Returned]
+        let phase = [Phase::Free, Phase::Bypassing]
             .into_iter()
             .find(|phase| *phase as u32 == words[word::PHASE])
             .ok_or(RecordError::Phase)?;
@@ -93,7 +89,7 @@ impl Record {
         };
         let (segment_size, reuse) = (words[word::SEGMENT_SIZE], words[word::REUSE] != 0);
         let record = Self { phase, numbers, segment_size, reuse };
-        if matches!(phase, Phase::Bypassing | Phase::Returned) {
+        if phase == Phase::Bypassing {
             record.check(send_ring as u32, receive_ring_max as u32)?;
         }
         Ok(record)
@@ -222,7 +218,7 @@ mod tests {
         assert_eq!(with(word::RECEIVE_EDGE, 7), Err(RecordError::Window));
         assert_eq!(with(word::UNREAD, 1 << 24), Err(RecordError::Window));
         assert_eq!(with(word::SEGMENT_SIZE, 87), Err(RecordError::SegmentSize));
-        assert_eq!(with(word::PHASE, 4), Err(RecordError::Phase));
+        assert_eq!(with(word::PHASE, 2), Err(RecordError::Phase));
         assert!(with(word::PHASE, 0).is_ok() && with(word::PHASE, 1).is_ok());
     }
 

@@ -1,19 +1,21 @@
 //! Records that no engine has written.
 
+use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use hairpin_mapped::{StateFile, StateSlot};
+use hairpin_mapped::{StateFile, StateReader, StateSlot};
 use hairpin_testbed::{Testbed, scaled};
 
 use super::*;
 use crate::tcp::keeper::KeeperClient;
+use crate::tcp::keeper::message::Request;
 use crate::tcp::keeper::record::{Phase, Record};
-use crate::tcp::kernel_socket::Queue;
-use crate::tcp::takeover::RING_MAX;
+use crate::tcp::takeover::{CONNECTIONS, RING, RING_MAX};
+use crate::tcp::transfer::Taken;
 use crate::{Stack, StackSettings, TcpSocket};
 
 /// The byte that the ring of the dead program contains.
@@ -36,7 +38,7 @@ fn write_garbage(slot: &mut StateSlot, rng: &mut Random) {
     slot.fill(OWN);
     let base = rng.next() as u32;
     let [next, end, edge] = [9, 99, 9_999].map(|length| base.wrapping_add(length));
-    let valid = [2, base, next, end, edge, 65_535, 5, 7, 64_000, 0, 1_460, 1, 0, 0, 0, 0];
+    let valid = [1, base, next, end, edge, 65_535, 5, 7, 64_000, 0, 1_460, 1, 0, 0, 0, 0];
     let keeps = rng.next() % 4;
     for (word, value) in slot.words().iter().zip(valid) {
         let random = rng.next();
@@ -62,6 +64,20 @@ fn ends(peer: &mut TcpStream, patience: Duration) -> bool {
     }
 }
 
+/// Returns the user of this process.
+fn user() -> Vec<u32> {
+    // SAFETY: the call takes no argument.
+    vec![unsafe { libc::geteuid() }]
+}
+
+/// Returns a client whose process has ended with one connection taken over.
+fn dead_client(state: StateReader, slot: u32, orphan: Orphan) -> Client {
+    let [socket, _program] = message::pair().unwrap();
+    let orphans = HashMap::from([(slot, orphan)]);
+    let (flows, interfaces) = (HashMap::new(), HashMap::new());
+    Client { socket, process: None, state, orphans, flows, interfaces }
+}
+
 #[test]
 #[ignore = "needs root"]
 fn garbage_ends_only_its_own_connection() {
@@ -75,7 +91,7 @@ fn garbage_ends_only_its_own_connection() {
     };
     let injector = host.run(Injector::open).unwrap().unwrap();
     let [registration, run] = message::pair().unwrap();
-    let mut server = Server::new(registration, injector, Vec::new());
+    let mut server = Server::new(registration, injector, Vec::new(), user());
     let (mut bystander, mut bystander_peer) = connect();
     let mut rng = Random(4);
     let [mut rejected, mut accepted] = [0, 0];
@@ -86,18 +102,9 @@ fn garbage_ends_only_its_own_connection() {
         let mut slot = file.take().unwrap().unwrap();
         write_garbage(&mut slot, &mut rng);
         let record = Record::parse(&state.words(slot.index()).unwrap(), RING, RING_MAX);
-        let orphan = Orphan::new(OwnedFd::from(socket)).unwrap();
-        let [end, _program] = message::pair().unwrap();
-        let orphans = HashMap::from([(slot.index(), orphan)]);
-        let interfaces = HashMap::new();
-        server.finish(Client {
-            socket: end,
-            process: None,
-            state,
-            orphans,
-            ports: HashMap::new(),
-            interfaces,
-        });
+        let mut orphan = Orphan::new(OwnedFd::from(socket)).unwrap();
+        orphan.take(0).unwrap();
+        server.finish(dead_client(state, slot.index(), orphan));
         match record.map(|record| record.phase) {
             // Numbers that are wrong and possible are the program's own loss.
             Ok(Phase::Bypassing) => {
@@ -131,36 +138,22 @@ fn bytes_recorded_and_never_sent_reach_the_peer_after_a_short_timeout() {
     let mut peer = listener.accept().unwrap().0;
     peer.write_all(&[1]).unwrap();
     socket.peek(&mut [0]).unwrap();
-    let orphan = Orphan::new(OwnedFd::from(socket)).unwrap();
-    let kernel = orphan.kernel();
-    kernel.start_repair().unwrap();
-    let [sent, received] = [Queue::Send, Queue::Receive].map(|queue| {
-        kernel.select(queue).unwrap();
-        kernel.sequence().unwrap()
-    });
-    kernel.end_repair().unwrap();
+    let mut orphan = Orphan::new(OwnedFd::from(socket)).unwrap();
+    let Taken { send_next: sent, receive_next: received, .. } = orphan.take(0).unwrap();
     let state = StateReader::create(CONNECTIONS as u32, RING).unwrap();
     let file = StateFile::open(state.file(), CONNECTIONS as u32, RING).unwrap();
     let mut slot = file.take().unwrap().unwrap();
     slot.fill(OWN);
     let (next, edge) = (sent.wrapping_add(LENGTH), sent.wrapping_add(60_000));
     let receive_edge = received.wrapping_add(60_000);
-    let words = [2, sent, next, next, edge, 60_000, received, received, receive_edge, 0, 1_460];
+    let words = [1, sent, next, next, edge, 60_000, received, received, receive_edge, 0, 1_460];
     for (word, value) in slot.words().iter().zip(words) {
         word.store(value, Ordering::Release);
     }
     let injector = host.run(Injector::open).unwrap().unwrap();
     let [registration, run] = message::pair().unwrap();
-    let mut server = Server::new(registration, injector, Vec::new());
-    let [end, _program] = message::pair().unwrap();
-    server.finish(Client {
-        socket: end,
-        process: None,
-        state,
-        orphans: HashMap::from([(slot.index(), orphan)]),
-        ports: HashMap::new(),
-        interfaces: HashMap::new(),
-    });
+    let mut server = Server::new(registration, injector, Vec::new(), user());
+    server.finish(dead_client(state, slot.index(), orphan));
     let timeout = server.pending[0].orphan.kernel().info().unwrap().retransmission_timeout_us;
     assert!(timeout < 500_000, "{timeout} µs");
     let mut bytes = [0; LENGTH as usize];
@@ -179,7 +172,7 @@ fn anything_but_an_established_connection_is_refused() {
     let file = std::fs::File::open("/dev/null").unwrap();
     let [a, _b] = message::pair().unwrap();
     for descriptor in [OwnedFd::from(listener), udp.into(), file.into(), a] {
-        assert!(Orphan::new(descriptor).is_none());
+        assert!(Orphan::new(descriptor).is_err());
     }
 }
 
@@ -231,7 +224,7 @@ fn keeper_opens_the_interface_and_switches_repair_mode() {
     let [registration, run] = message::pair().unwrap();
     std::thread::scope(|scope| {
         let names = vec![host.interface().to_string()];
-        let serve = || Server::new(registration, Injector::open().unwrap(), names).run();
+        let serve = || Server::new(registration, Injector::open().unwrap(), names, user()).run();
         let server = scope.spawn(move || host.run(serve).unwrap());
         let client = KeeperClient::connect(run.as_fd()).unwrap();
         for keeper in [None, Some(client)] {
@@ -279,7 +272,7 @@ fn keeper_opens_only_interfaces_of_its_run() {
     std::thread::scope(|scope| {
         let serve = || {
             let names = vec!["other0".to_string()];
-            Server::new(registration, Injector::open().unwrap(), names).run();
+            Server::new(registration, Injector::open().unwrap(), names, user()).run();
         };
         let server = scope.spawn(move || host.run(serve).unwrap());
         let keeper = Some(KeeperClient::connect(run.as_fd()).unwrap());
@@ -291,41 +284,239 @@ fn keeper_opens_only_interfaces_of_its_run() {
     });
 }
 
-/// A program that sends what the library does not send loses its keeper, and no other does.
+/// A program that sends what the library does not send disturbs no other, and loses nothing.
 #[test]
 #[ignore = "needs root"]
-fn keeper_ends_only_clients_that_send_garbage() {
+fn keeper_survives_clients_that_send_garbage() {
     let testbed = Testbed::builder().build().unwrap();
     let [host, _] = testbed.hosts();
     let [registration, run] = message::pair().unwrap();
     std::thread::scope(|scope| {
         let names = vec![host.interface().to_string()];
-        let serve = || Server::new(registration, Injector::open().unwrap(), names).run();
+        let serve = || Server::new(registration, Injector::open().unwrap(), names, user()).run();
         let server = scope.spawn(move || host.run(serve).unwrap());
         let bystander = KeeperClient::connect(run.as_fd()).unwrap();
         let mut rng = Random(9);
         for _ in 0..scaled(200) {
             let [ours, theirs] = message::pair().unwrap();
-            message::send(run.as_fd(), [0; 4], "", &[theirs.as_fd()], 0).unwrap();
+            message::send(run.as_fd(), [0; 4], &[], &[theirs.as_fd()], 0).unwrap();
             drop(theirs);
-            message::receive(ours.as_fd()).unwrap().unwrap();
+            message::receive(ours.as_fd(), 0).unwrap().unwrap();
             let file = std::fs::File::open("/dev/null").unwrap();
             for _ in 0..8 {
                 let mut numbers = [0; 4].map(|_: u32| (rng.next() >> 32) as u32);
-                numbers[0] %= 10;
+                numbers[0] %= 14;
                 if rng.next().is_multiple_of(2) {
                     numbers[1] %= 4;
                 }
                 let text = ["", host.interface(), "127.0.0.1", "\0"][rng.next() as usize % 4];
                 let all = [ours.as_fd(), file.as_fd()];
                 let descriptors = &all[..rng.next() as usize % 3];
-                // The keeper closes its end after the first that is wrong.
-                let _ = message::send(ours.as_fd(), numbers, text, descriptors, libc::MSG_DONTWAIT);
+                let flags = libc::MSG_DONTWAIT;
+                message::send(ours.as_fd(), numbers, text.as_bytes(), descriptors, flags).unwrap();
             }
         }
         bystander.leave();
         assert!(!bystander.is_lost());
         drop((bystander, run));
         server.join().unwrap();
+    });
+}
+
+/// A client without the library: it sends what it likes.
+struct Attacker {
+    socket: OwnedFd,
+}
+
+impl Attacker {
+    fn new(run: &OwnedFd) -> Self {
+        let [socket, theirs] = message::pair().unwrap();
+        message::send(run.as_fd(), [0; 4], &[], &[theirs.as_fd()], 0).unwrap();
+        drop(theirs);
+        message::await_message(socket.as_fd(), PATIENT).unwrap();
+        message::receive(socket.as_fd(), 0).unwrap().unwrap();
+        Self { socket }
+    }
+
+    fn send(&self, request: Request, slot: u32, payload: &[u8], descriptors: &[&dyn AsFd]) {
+        let descriptors: Vec<_> = descriptors.iter().map(|it| it.as_fd()).collect();
+        let numbers = [request as u32, slot, 0, 0];
+        message::send(self.socket.as_fd(), numbers, payload, &descriptors, 0).unwrap();
+    }
+
+    /// Returns the error number of the answer.
+    fn ask(&self, request: Request, slot: u32, payload: &[u8], descriptors: &[&dyn AsFd]) -> i32 {
+        self.send(request, slot, payload, descriptors);
+        message::await_message(self.socket.as_fd(), PATIENT).unwrap();
+        let answer = message::receive(self.socket.as_fd(), 0).unwrap().unwrap();
+        answer.numbers[1].cast_signed()
+    }
+}
+
+/// No answer takes this long.
+const PATIENT: Duration = Duration::from_secs(60);
+
+/// Serves a run on the first host while `attack` runs.
+fn with_server(users: Vec<u32>, attack: impl FnOnce(&Testbed, &OwnedFd)) {
+    let testbed = Testbed::builder().build().unwrap();
+    let [host, _] = testbed.hosts();
+    let [registration, run] = message::pair().unwrap();
+    std::thread::scope(|scope| {
+        let names = vec![host.interface().to_string()];
+        let serve = || Server::new(registration, Injector::open().unwrap(), names, users).run();
+        let server = scope.spawn(move || host.run(serve).unwrap());
+        attack(&testbed, &run);
+        drop(run);
+        server.join().unwrap();
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn keeper_serves_no_other_user() {
+    with_server(vec![65_533], |_, run| {
+        let error = KeeperClient::connect(run.as_fd()).unwrap_err().to_string();
+        assert_eq!(error, "the keeper of this run does not serve the user 0 (hairpin run --user)");
+    });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn keeper_takes_only_connections_of_its_interfaces() {
+    with_server(user(), |testbed, run| {
+        let [host, other] = testbed.hosts();
+        let attacker = Attacker::new(run);
+        let ask = |slot, socket: &dyn AsFd| attacker.ask(Request::TakeOver, slot, &[], &[socket]);
+        let pair = || {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            (TcpStream::connect(listener.local_addr().unwrap()).unwrap(), listener)
+        };
+        let (loopback, _listener) = host.run(pair).unwrap();
+        assert_eq!(ask(0, &loopback), libc::EINVAL);
+        let listener = host.run(|| TcpListener::bind((host.address(), 0))).unwrap().unwrap();
+        assert_eq!(ask(0, &listener), libc::EBADF);
+        assert_eq!(ask(0, &std::fs::File::open("/dev/null").unwrap()), libc::EBADF);
+        assert_eq!(attacker.ask(Request::TakeOver, 0, &[], &[]), libc::EINVAL);
+        let server = other.run(|| TcpListener::bind((other.address(), 0))).unwrap().unwrap();
+        let to = server.local_addr().unwrap();
+        let connection = host.run(|| TcpStream::connect(to)).unwrap().unwrap();
+        assert_eq!(ask(CONNECTIONS as u32, &connection), libc::EINVAL);
+        assert_eq!(ask(0, &connection), 0);
+        // The slot is taken, and numbers that no ring can have had are refused.
+        assert_eq!(ask(0, &connection), libc::EINVAL);
+        let give = |given: &[u8]| attacker.ask(Request::GiveBack, 0, given, &[]);
+        assert_eq!(give(&[]), libc::EINVAL);
+        assert_eq!(give(&[0xFF; 64]), libc::EINVAL);
+        assert_eq!(attacker.ask(Request::Undo, 0, &[], &[]), 0);
+        assert_eq!(attacker.ask(Request::Undo, 1, &[], &[]), libc::EINVAL);
+    });
+}
+
+/// Packets are injected only if their source is the peer of a connection that was taken over.
+#[test]
+#[ignore = "needs root"]
+fn keeper_injects_no_packet_of_a_stranger() {
+    with_server(user(), |testbed, run| {
+        let [host, _] = testbed.hosts();
+        let attacker = Attacker::new(run);
+        let [victim, bound] = [0; 2]
+            .map(|_| host.run(|| std::net::UdpSocket::bind((host.address(), 0))).unwrap().unwrap());
+        let here = |socket: &std::net::UdpSocket| socket.local_addr().unwrap();
+        let inject = |source: &str, to: &std::net::UdpSocket, socket: &std::net::UdpSocket| {
+            let source = source.parse().unwrap();
+            let fields = crate::IpFields { ttl: 64, traffic_class: 0 };
+            let packet = crate::udp_injector::packet(source, here(to), fields, b"text").unwrap();
+            attacker.send(Request::InjectUdp, 0, &packet, &[socket]);
+            attacker.send(Request::Inject, 0, &packet, &[]);
+        };
+        let own = format!("{}:53", host.address());
+        inject("192.0.2.1:53", &victim, &bound);
+        inject("127.0.0.53:53", &bound, &bound);
+        inject(&own, &bound, &bound);
+        inject("224.0.0.1:53", &bound, &bound);
+        inject("192.0.2.1:53", &bound, &bound);
+        // Answered after all others.
+        assert_eq!(attacker.ask(Request::Release, 0, &[], &[]), 0);
+        let mut buffer = [0; 16];
+        bound.set_read_timeout(Some(PATIENT)).unwrap();
+        let (length, from) = bound.recv_from(&mut buffer).unwrap();
+        assert_eq!((&buffer[..length], from.to_string().as_str()), (&b"text"[..], "192.0.2.1:53"));
+        for socket in [&victim, &bound] {
+            socket.set_nonblocking(true).unwrap();
+            assert_eq!(socket.recv(&mut buffer).unwrap_err().kind(), ErrorKind::WouldBlock);
+        }
+    });
+}
+
+/// The close of the last descriptor of a socket with `SO_LINGER` waits for the peer.
+#[test]
+#[ignore = "needs root"]
+fn keeper_waits_for_no_lingering_socket() {
+    with_server(user(), |testbed, run| {
+        let [host, other] = testbed.hosts();
+        let server = other.run(|| TcpListener::bind((other.address(), 0))).unwrap().unwrap();
+        let to = server.local_addr().unwrap();
+        let begin = Instant::now();
+        let attacker = Attacker::new(run);
+        for request in [Request::TakeOver, Request::GrowSendBuffer, Request::EndRepair] {
+            let mut socket = host.run(|| TcpStream::connect(to)).unwrap().unwrap();
+            let reference = SockRef::from(&socket);
+            reference.set_linger(Some(Duration::from_secs(3_600))).unwrap();
+            reference.set_nonblocking(true).unwrap();
+            while socket.write(&[0; 65_536]).is_ok() {}
+            attacker.send(request, 9, &[], &[&socket]);
+            drop(socket);
+            message::receive(attacker.socket.as_fd(), 0).unwrap().unwrap();
+        }
+        assert_eq!(Attacker::new(run).ask(Request::Release, 0, &[], &[]), 0);
+        assert!(begin.elapsed() < Duration::from_secs(3_600));
+    });
+}
+
+/// While the keeper has a socket in repair mode, in which bind(2) takes a port in use, the program
+/// can bind it too. Whatever it becomes, no connection of the victim arrives at it afterwards.
+#[test]
+#[ignore = "needs root"]
+fn no_port_in_use_is_taken_while_the_keeper_works() {
+    with_server(user(), |testbed, run| {
+        let [host, other] = testbed.hosts();
+        let server = other.run(|| TcpListener::bind((other.address(), 0))).unwrap().unwrap();
+        let to = server.local_addr().unwrap();
+        let victim = host.run(|| TcpListener::bind((host.address(), 7_432))).unwrap().unwrap();
+        let address = victim.local_addr().unwrap();
+        let attacker = Attacker::new(run);
+        let [mut taken, mut listening] = [0, 0];
+        for _ in 0..scaled(200) {
+            let socket = host.run(|| TcpStream::connect(to)).unwrap().unwrap();
+            let _peer = server.accept().unwrap();
+            attacker.send(Request::TakeOver, 0, &[], &[&socket]);
+            let kernel = crate::tcp::kernel_socket::KernelSocket::new(socket.as_fd());
+            let reference = SockRef::from(&socket);
+            let is_bound = || reference.local_addr().is_ok_and(|it| it == address.into());
+            let is_answered =
+                || message::await_message(attacker.socket.as_fd(), Duration::ZERO).is_ok();
+            while !kernel.is_repairing() && !is_answered() {}
+            let _ = kernel.disconnect();
+            taken += u32::from(reference.bind(&address.into()).is_ok());
+            let _ = reference.listen(8);
+            message::receive(attacker.socket.as_fd(), 0).unwrap().unwrap();
+            // Now repair mode is over.
+            listening += u32::from(reference.listen(8).is_ok() && is_bound());
+            let mut client = other.run(|| TcpStream::connect(address)).unwrap().unwrap();
+            client.write_all(&[OWN]).unwrap();
+            victim.set_nonblocking(true).unwrap();
+            let until = Instant::now() + PATIENT;
+            let accepted = loop {
+                match victim.accept() {
+                    Ok((accepted, _)) => break accepted,
+                    Err(error) => assert!(Instant::now() < until, "{error}"),
+                }
+            };
+            accepted.set_nonblocking(false).unwrap();
+            (&accepted).read_exact(&mut [0]).unwrap();
+            assert_eq!(attacker.ask(Request::Release, 0, &[], &[]), 0);
+        }
+        println!("bound {taken} times, listening {listening} times");
+        assert_eq!(listening, 0);
     });
 }

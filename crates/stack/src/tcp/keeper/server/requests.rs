@@ -1,0 +1,415 @@
+//! The requests of a process.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
+
+use hairpin_mapped::{StateReader, read_sealed_copy};
+use hairpin_wire::Protocol;
+use hairpin_xdp::{Device, InterfaceError, LinkError, LinkOwner, PreparedInterface};
+use socket2::{SockAddr, SockRef};
+use zerocopy::{FromBytes, IntoBytes};
+
+use super::super::message::{self, DESCRIPTORS_MAX, Message, Request};
+use super::super::open::{Busy, OTHER, OpenRequest};
+use super::super::orphan::Orphan;
+use super::passed::{Passed, close_aside, is_full};
+use super::privileges::Privileges;
+use crate::stack::prepare_interface;
+use crate::tcp::injector::{Injector, ends};
+use crate::tcp::kernel_socket::KernelSocket;
+use crate::tcp::takeover::{CONNECTIONS, RING, RING_MAX};
+use crate::tcp::transfer::{Given, Refusal, Sent, Taken};
+
+/// The time for which the last packets of a connection may still be injected after its handback.
+const LATE: Duration = Duration::from_secs(1);
+
+/// What the keeper holds for a process.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) socket: OwnedFd,
+    /// The process, if it could be opened.
+    pub(super) process: Option<OwnedFd>,
+    pub(super) state: StateReader,
+    /// The connections by slot.
+    pub(super) orphans: HashMap<u32, Orphan>,
+    /// The local and the remote addresses of connections that may receive injected packets, until a
+    /// time for those that the kernel has again.
+    pub(super) flows: HashMap<[SocketAddr; 2], Option<Instant>>,
+    /// Its interfaces by name.
+    pub(super) interfaces: HashMap<String, HeldInterface>,
+}
+/// What is held of a program's interface.
+#[derive(Debug)]
+pub(super) enum HeldInterface {
+    /// Its sockets are not bound yet.
+    Prepared(Box<PreparedInterface>),
+    /// The link and the sockets.
+    Bound(#[expect(dead_code, reason = "closed when dropped")] Vec<OwnedFd>),
+}
+/// The numbers of an answer, of which the first has no meaning, and its payload.
+type Answer = (message::Numbers, Vec<u8>);
+
+fn number(error: &io::Error) -> u32 {
+    error.raw_os_error().unwrap_or(libc::EBADF).cast_unsigned()
+}
+
+fn failure(error: &io::Error) -> Answer {
+    ([0, number(error), 0, 0], Vec::new())
+}
+
+fn done(result: io::Result<()>) -> Answer {
+    result.map_or_else(|error| failure(&error), |()| Answer::default())
+}
+
+fn refused(refusal: &Refusal) -> Answer {
+    let [error, kind] = refusal.numbers();
+    ([0, error, kind, 0], Vec::new())
+}
+
+impl Client {
+    /// Creates the state file of a process, and sends it.
+    pub(super) fn new(socket: OwnedFd, process: libc::pid_t) -> io::Result<Self> {
+        let state = StateReader::create(CONNECTIONS as u32, RING)?;
+        let sent = [state.file().as_fd()];
+        message::send(socket.as_fd(), [0; 4], &[], &sent, libc::MSG_DONTWAIT)?;
+        let process = open_process(process).ok();
+        let (orphans, flows, interfaces) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Ok(Self { socket, process, state, orphans, flows, interfaces })
+    }
+
+    /// Serves one request; `None` if the process has ended. A request that the library does not
+    /// send is answered with an error.
+    pub(super) fn serve(&mut self, privileges: &mut Privileges, injector: &Injector) -> Option<()> {
+        let message = match message::receive(self.socket.as_fd(), libc::MSG_DONTWAIT) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(()),
+            message => message.ok()??,
+        };
+        let answer = match Request::from_number(message.numbers[0]) {
+            Some(Request::TakeOver) if message.lacks_descriptors => refused(&Refusal::Full),
+            _ if message.lacks_descriptors => failure(&io::Error::from_raw_os_error(libc::EMFILE)),
+            Some(request) => match self.fulfil(request, message, privileges, injector) {
+                Some(answer) => answer,
+                None => return Some(()),
+            },
+            None => failure(&io::Error::from_raw_os_error(libc::EINVAL)),
+        };
+        let (numbers, payload) = answer;
+        // A process that does not read its answers waits for none.
+        let flags = libc::MSG_DONTWAIT;
+        let _ = message::send(self.socket.as_fd(), numbers, &payload, &[], flags);
+        Some(())
+    }
+
+    /// Fulfils a request. Returns its answer, if it has one that was not sent.
+    fn fulfil(
+        &mut self,
+        request: Request,
+        message: Message,
+        privileges: &mut Privileges,
+        injector: &Injector,
+    ) -> Option<Answer> {
+        let text = message.text().into_owned();
+        let Message { numbers, mut payload, descriptors, .. } = message;
+        let ([_, slot, third, _], mut passed) = (numbers, Passed(descriptors));
+        Some(match request {
+            Request::TakeOver => match self.take_over(slot, third, passed.take(), privileges) {
+                Ok(taken) => ([0; 4], taken.as_bytes().to_vec()),
+                Err(refusal) => refused(&refusal),
+            },
+            Request::GiveBack => match self.give_back(slot, &payload, &mut passed, privileges) {
+                Ok(Sent { beside, error }) => {
+                    ([0, 0, beside, error.map_or(0, |error| number(&error))], Vec::new())
+                }
+                Err(error) => failure(&error),
+            },
+            Request::Undo => done(match self.orphans.get_mut(&slot) {
+                Some(orphan) => orphan.undo(),
+                None => Err(io::Error::from_raw_os_error(libc::EINVAL)),
+            }),
+            Request::Release => {
+                self.release(slot);
+                Answer::default()
+            }
+            Request::GrowSendBuffer => {
+                done(self.with_socket(slot, passed.take(), |socket| socket.grow_send_buffer()))
+            }
+            Request::EndRepair => {
+                done(self.with_socket(u32::MAX, passed.take(), |socket| socket.end_repair()))
+            }
+            Request::Leave => {
+                let slots: Vec<_> = self.orphans.keys().copied().collect();
+                slots.into_iter().for_each(|slot| self.release(slot));
+                privileges.open.retain(|name| !self.interfaces.contains_key(name));
+                self.interfaces.clear();
+                Answer::default()
+            }
+            Request::Inject => {
+                self.inject(&mut payload, injector);
+                return None;
+            }
+            Request::InjectUdp => {
+                inject_udp(&payload, passed.take(), privileges, injector);
+                return None;
+            }
+            Request::OpenInterface => {
+                self.open_interface(&text, OpenRequest::from_numbers(numbers), privileges);
+                return None;
+            }
+            Request::BindInterface => {
+                self.bind_interface(&text, privileges);
+                return None;
+            }
+            Request::UseNeighbor => {
+                privileges.use_neighbor(slot, &text);
+                return None;
+            }
+        })
+    }
+
+    fn take_over(
+        &mut self,
+        slot: u32,
+        out_of_order: u32,
+        socket: Option<OwnedFd>,
+        privileges: &mut Privileges,
+    ) -> Result<Taken, Refusal> {
+        let socket = socket.ok_or(io::Error::from_raw_os_error(libc::EINVAL))?;
+        if is_full(&socket) {
+            close_aside(socket);
+            return Err(Refusal::Full);
+        }
+        let mut orphan = self.hold(slot, socket, privileges)?;
+        match orphan.take(out_of_order) {
+            Ok(taken) => {
+                self.flows.insert(orphan.addresses().map(plain), None);
+                self.orphans.insert(slot, orphan);
+                Ok(taken)
+            }
+            Err(refusal) => {
+                orphan.close();
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Checks a connection for a free slot: it is established, from an address of the run's
+    /// interfaces.
+    fn hold(&self, slot: u32, socket: OwnedFd, privileges: &mut Privileges) -> io::Result<Orphan> {
+        let orphan = match Orphan::new(socket) {
+            Ok(orphan) => orphan,
+            Err(socket) => {
+                close_aside(socket);
+                return Err(io::Error::from_raw_os_error(libc::EBADF));
+            }
+        };
+        let [local, _] = orphan.addresses();
+        let is_free = (slot as usize) < CONNECTIONS && !self.orphans.contains_key(&slot);
+        if !is_free || !privileges.has_address(local.ip()) {
+            orphan.close();
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        Ok(orphan)
+    }
+
+    fn give_back(
+        &mut self,
+        slot: u32,
+        given: &[u8],
+        passed: &mut Passed,
+        privileges: &mut Privileges,
+    ) -> io::Result<Sent> {
+        let invalid = || io::Error::from_raw_os_error(libc::EINVAL);
+        let given = Given::read_from_bytes(given).map_err(|_| invalid())?;
+        if !given.is_possible(RING, RING_MAX) {
+            return Err(invalid());
+        }
+        let mut other = None;
+        if !self.orphans.contains_key(&slot) {
+            // The keeper before this one has held it.
+            let socket = passed.take().ok_or_else(invalid)?;
+            other = Some(self.hold(slot, socket, privileges)?);
+        }
+        let result = match other.as_mut().or_else(|| self.orphans.get_mut(&slot)) {
+            Some(orphan) => {
+                self.flows.insert(orphan.addresses().map(plain), Some(Instant::now() + LATE));
+                read_bytes(passed.take(), given.length())
+                    .and_then(|bytes| orphan.give(&given, &bytes))
+            }
+            None => Err(invalid()),
+        };
+        other.into_iter().for_each(Orphan::close);
+        result
+    }
+
+    fn release(&mut self, slot: u32) {
+        let Some(orphan) = self.orphans.remove(&slot) else { return };
+        let now = Instant::now();
+        self.flows.retain(|_, until| until.is_none_or(|until| until > now));
+        self.flows.insert(orphan.addresses().map(plain), Some(now + LATE));
+        orphan.close();
+    }
+
+    /// Calls `change` with the socket of a slot; without one, with a TCP socket that was passed.
+    fn with_socket(
+        &self,
+        slot: u32,
+        passed: Option<OwnedFd>,
+        change: impl FnOnce(KernelSocket<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if let Some(orphan) = self.orphans.get(&slot) {
+            return change(orphan.kernel());
+        }
+        let socket = passed.ok_or(io::Error::from_raw_os_error(libc::EINVAL))?;
+        let kernel = KernelSocket::new(socket.as_fd());
+        let result = match kernel.protocol() {
+            Ok(libc::IPPROTO_TCP) => change(kernel),
+            _ => Err(io::Error::from_raw_os_error(libc::EBADF)),
+        };
+        close_aside(socket);
+        result
+    }
+
+    /// Presents a packet to the kernel if a peer of this process may have sent it.
+    fn inject(&self, packet: &mut [u8], injector: &Injector) {
+        if let Some([source, destination]) = ends(packet, Protocol::TCP)
+            && self.flows.contains_key(&[destination, source])
+        {
+            // The peer sends again what is lost.
+            let _ = injector.inject(packet);
+        }
+    }
+
+    /// Prepares an interface of the run and sends its descriptors.
+    fn open_interface(
+        &mut self,
+        name: &str,
+        request: OpenRequest,
+        privileges: &mut Privileges,
+    ) -> Option<()> {
+        let number = Request::OpenInterface as u32;
+        if !privileges.interfaces.iter().any(|allowed| allowed == name) {
+            return self.refuse(number, OTHER, "the interface does not belong to this run");
+        }
+        if self.interfaces.remove(name).is_some() {
+            privileges.open.remove(name);
+        } else if privileges.open.contains(name) {
+            let owner = Device::from_name(name).ok().and_then(|it| LinkOwner::find(it.index));
+            let (name, reason) = (name.to_string(), LinkError::Busy(owner));
+            return self.refuse_open(number, &InterfaceError::Link { name, reason });
+        }
+        let prepared = prepare_interface(name, &request.stack_settings()).and_then(|mut it| {
+            if PreparedInterface::can_bind_first() {
+                it.bind()?;
+            }
+            Ok(it)
+        });
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return self.refuse_open(number, &error),
+        };
+        let all = prepared.descriptors()?;
+        let state = OpenRequest::state_number(prepared.mode(), prepared.receive_stamps());
+        all.chunks(DESCRIPTORS_MAX).try_for_each(|part| {
+            let numbers = [number, 0, state, all.len() as u32];
+            message::send(self.socket.as_fd(), numbers, &[], part, libc::MSG_DONTWAIT).ok()
+        })?;
+        self.interfaces.insert(name.to_string(), HeldInterface::Prepared(Box::new(prepared)));
+        privileges.open.insert(name.to_string());
+        Some(())
+    }
+
+    /// Binds the sockets of a prepared interface, whose rings the program has mapped, and holds the
+    /// link and the sockets.
+    fn bind_interface(&mut self, name: &str, privileges: &mut Privileges) -> Option<()> {
+        let number = Request::BindInterface as u32;
+        let Some(HeldInterface::Prepared(prepared)) = self.interfaces.get_mut(name) else {
+            return self.refuse(number, OTHER, "the interface is not prepared");
+        };
+        let takes_long_frames = match prepared.bind() {
+            Ok(takes_long_frames) => takes_long_frames,
+            Err(error) => {
+                self.interfaces.remove(name);
+                privileges.open.remove(name);
+                return self.refuse_open(number, &error);
+            }
+        };
+        let all = prepared.descriptors()?;
+        let held = all[all.len() - 1 - prepared.queues()..].iter();
+        let held = held.map(BorrowedFd::try_clone_to_owned).collect::<io::Result<Vec<_>>>();
+        let numbers = [number, 0, takes_long_frames.into(), 0];
+        message::send(self.socket.as_fd(), numbers, &[], &[], libc::MSG_DONTWAIT).ok()?;
+        self.interfaces.insert(name.to_string(), HeldInterface::Bound(held.ok()?));
+        Some(())
+    }
+
+    fn refuse_open(&self, request: u32, error: &InterfaceError) -> Option<()> {
+        let busy = Busy::from_error(error).map_or(OTHER, |busy| busy as u32);
+        self.refuse(request, busy, &error.to_string())
+    }
+
+    fn refuse(&self, request: u32, error: u32, text: &str) -> Option<()> {
+        let socket = self.socket.as_fd();
+        let flags = libc::MSG_DONTWAIT;
+        message::send(socket, [request, error, 0, 0], text.as_bytes(), &[], flags).ok()
+    }
+}
+/// Presents a datagram to the kernel if it is one for this UDP socket, from another host.
+fn inject_udp(
+    packet: &[u8],
+    socket: Option<OwnedFd>,
+    privileges: &mut Privileges,
+    injector: &Injector,
+) {
+    let Some(socket) = socket else { return };
+    if let Some([source, destination]) = ends(packet, Protocol::UDP)
+        && receives(&socket, source, destination)
+        && privileges.has_address(destination.ip())
+        && !privileges.has_address(source.ip())
+        && !source.ip().is_loopback()
+        && !source.ip().is_unspecified()
+        && !source.ip().is_multicast()
+    {
+        let _ = injector.inject_udp(socket.as_fd(), packet, destination.ip());
+    }
+    close_aside(socket);
+}
+
+/// Returns `true` if the socket is a UDP socket that receives such datagrams.
+fn receives(socket: &OwnedFd, source: SocketAddr, destination: SocketAddr) -> bool {
+    let reference = SockRef::from(socket);
+    let end = |address: io::Result<SockAddr>| address.ok()?.as_socket().map(plain);
+    let Some(local) = end(reference.local_addr()) else { return false };
+    reference.protocol().is_ok_and(|protocol| protocol == Some(socket2::Protocol::UDP))
+        && local.port() == destination.port()
+        && (local.ip().is_unspecified() || local.ip() == destination.ip())
+        && end(reference.peer_addr()).is_none_or(|peer| peer == source)
+}
+
+/// Returns an address as packets have it.
+fn plain(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// Reads the bytes of a connection.
+fn read_bytes(file: Option<OwnedFd>, length: usize) -> io::Result<Vec<u8>> {
+    let Some(file) = file.map(File::from) else { return Ok(Vec::new()) };
+    let bytes = read_sealed_copy(&file, length);
+    if bytes.is_err() {
+        close_aside(file.into());
+    }
+    bytes
+}
+/// Opens a process (pidfd_open(2)).
+fn open_process(process: libc::pid_t) -> io::Result<OwnedFd> {
+    // SAFETY: the call takes integers.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is new.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+}
