@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use hairpin_cli_harness::preload;
 use hairpin_cli_harness::usage::usage_error;
 use hairpin_mapped::sealed_copy;
-use hairpin_stack::{LastLine, RunSummary, inheritable, start_keeper};
+use hairpin_stack::{HostRules, LastLine, RunSummary, inheritable, start_keeper};
 use hairpin_xdp::{Device, check_capabilities, drop_capabilities};
 use nix::unistd::User;
 
@@ -214,7 +214,10 @@ fn prepare(arguments: &RunCommandArgs, program: &Path, library: &[u8]) -> Result
         if name.contains(',') {
             bail!("{name:?} is not an interface name");
         }
-        Device::from_name(name)?;
+        let device = Device::from_name(name)?;
+        if arguments.strict {
+            check_rules(&device)?;
+        }
     }
     let users = arguments.users.iter().map(|name| user_id(name)).collect::<Result<Vec<_>>>()?;
     let library = Library::new(library)?;
@@ -227,6 +230,19 @@ fn prepare(arguments: &RunCommandArgs, program: &Path, library: &[u8]) -> Result
     let keeper = start_keeper(&interfaces, &users, last_line).context("cannot start the keeper")?;
     drop_capabilities().context("cannot drop the capabilities")?;
     Ok(Prepared { library, interfaces, keeper, summary })
+}
+
+/// Checks that no rule of the host applies to all packets of an interface. Without `--strict` the
+/// flows stay with the kernel.
+fn check_rules(device: &Device) -> Result<()> {
+    let found = HostRules::open().families(device.index);
+    let ([restricting, _], rule) = found.context("cannot read the rules of the host")?;
+    match rule {
+        Some(rule) if restricting != 0 => {
+            bail!("{rule} restricts packets, which bypassed ones would skip")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the id of a user by name or number.

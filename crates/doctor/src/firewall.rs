@@ -1,8 +1,9 @@
 //! Rules of firewall, address translation and traffic control that bypassed frames skip.
 
+use hairpin_stack::Chain;
+
 use crate::finding::Finding;
 use crate::interface::InterfaceFacts;
-use crate::netlink::Chain;
 use crate::root::Root;
 
 /// The disciplines that only queue: nothing is lost if frames skip them.

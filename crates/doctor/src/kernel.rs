@@ -9,7 +9,9 @@ use hairpin_xdp::{
     check_capabilities,
 };
 
-use crate::netlink::{self, Chain, Link, TrafficControl};
+use hairpin_stack::{Chain, TrafficControl};
+
+use crate::netlink::{self, Link};
 
 /// The reason why a host cannot be examined.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +62,7 @@ impl KernelAnswers {
             links: netlink::links().map_err(ExamineError::Links)?,
             missing_capabilities,
             allowed_cores: hairpin_host::allowed_cores().unwrap_or_default(),
-            chains: netlink::chains().map_err(|error| error.to_string()),
+            chains: hairpin_stack::chains().map_err(|error| error.to_string()),
             clock_sync: clock_sync().ok(),
         })
     }
@@ -70,7 +72,7 @@ impl InterfaceAnswers {
     pub(crate) fn query(link: &Link) -> Result<Self, ExamineError> {
         let device = Device::from_name(&link.name)?;
         let owner = link.program.and_then(|_| LinkOwner::find(link.index));
-        let traffic_control = netlink::traffic_control(link.index);
+        let traffic_control = hairpin_stack::traffic_control(link.index);
         Ok(Self {
             device,
             link: link.clone(),

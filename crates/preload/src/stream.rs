@@ -438,6 +438,14 @@ impl Stream {
                 self.distance = self.distance.max(DISTANCE_AFTER_TROUBLE);
                 self.postpone(slot)
             }
+            TakeoverError::Rule(rule) => {
+                static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+                add(Counter::Refused, 1);
+                let is_reported = IS_REPORTED.swap(true, Ordering::Relaxed);
+                let level = if is_reported { Level::All } else { Level::Fallback };
+                log::line(level, format_args!("{self} stays with the kernel: {rule}"));
+                false
+            }
             error => {
                 add(Counter::Refused, 1);
                 // A connection that is being closed is usual.

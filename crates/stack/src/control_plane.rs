@@ -17,7 +17,7 @@ use crate::destination::{Path, XdpPath, to_engine_address};
 use crate::drops::DropReport;
 use crate::family::Family;
 use crate::filter_entries::FilterEntries;
-use crate::groups::{GroupPath, Groups};
+use crate::groups::{GroupPath, Groups, family_bit};
 use crate::netlink::{Change, InterfaceAddress, Netlink, RouteKind};
 use crate::readiness::Readiness;
 use crate::source_policy::SourceRules;
@@ -45,6 +45,9 @@ pub(crate) struct ControlPlane {
     up: bool,
     /// `true` if the driver loses the frames that AF_XDP sends.
     is_layer3: bool,
+    /// The families whose UDP packets rules of the host apply to: the sum of 1 for IPv4 and 2 for
+    /// IPv6.
+    ruled: u32,
     events: VecDeque<PathEvent>,
     /// The last event that reports a fallback.
     fallback: Option<PathEvent>,
@@ -91,6 +94,7 @@ impl ControlPlane {
             mtu: link.mtu,
             up: link.is_running,
             is_layer3: link.is_layer3,
+            ruled: 0,
             events: VecDeque::new(),
             fallback: None,
         })
@@ -190,6 +194,9 @@ impl ControlPlane {
         }
         if bound.remote.is_some_and(|remote| remote != to) {
             return Ok(Path::Kernel(FallbackReason::OtherPeer));
+        }
+        if self.ruled & family_bit(to.ip()) != 0 {
+            return Ok(Path::Kernel(FallbackReason::HostRule));
         }
         let source = has_source.then_some(local);
         if is_multicast(to.ip()) {
@@ -467,6 +474,42 @@ impl ControlPlane {
         if given_up {
             shared.report(self, PathEvent::RxFallback { address, reason });
         }
+    }
+
+    /// Makes the kernel send and receive the datagrams of families that rules of the host apply to:
+    /// the sum of 1 for IPv4 and 2 for IPv6.
+    pub(crate) fn obey_rules(&mut self, shared: &SharedState, families: u32) {
+        let new = families & !self.ruled;
+        if std::mem::replace(&mut self.ruled, families) != families {
+            shared.invalidate_paths();
+        }
+        if new == 0 {
+            return;
+        }
+        let reason = FallbackReason::HostRule;
+        self.groups.give_up_families(new, reason);
+        // On failure the next poll of the watcher updates the groups.
+        if let Ok(update) = self.groups.poll(shared) {
+            shared.apply_group_update(self, update);
+        }
+        let data_plane = shared.data_plane();
+        let mut addresses = Vec::new();
+        for bound in self.sockets.values_mut().filter(|bound| bound.receives_over_xdp()) {
+            let is_any = bound.local.ip().is_unspecified();
+            if is_any || new & family_bit(bound.local.ip()) != 0 {
+                bound.give_up(&data_plane.interface, &mut self.entries);
+                addresses.push(bound.local);
+            }
+        }
+        drop(data_plane);
+        for address in addresses {
+            shared.report(self, PathEvent::RxFallback { address, reason });
+        }
+    }
+
+    /// Returns `true` if there is a UDP socket.
+    pub(crate) fn has_sockets(&self) -> bool {
+        !self.sockets.is_empty()
     }
 
     /// Reads the interface's addresses from the kernel.

@@ -141,6 +141,15 @@ impl Groups {
         }
     }
 
+    /// Makes the kernel receive all groups of these families: the sum of 1 for IPv4 and 2 for IPv6.
+    pub(crate) fn give_up_families(&mut self, families: u32, reason: FallbackReason) {
+        for (group, state) in &mut self.joined {
+            if families & family_bit(*group) != 0 {
+                state.ports.values_mut().for_each(|at_port| at_port.given_up = Some(reason));
+            }
+        }
+    }
+
     /// Finds the path to a group: AF_XDP unless the group has members on this host that must
     /// receive the datagram. Sockets of the stack at other ports do not count. The group is polled
     /// from now on.
@@ -294,6 +303,11 @@ impl GroupPort {
 
 fn entry(group: IpAddr, port: u16) -> Entry {
     Entry::Group { vlan: None, group, port: Some(port) }
+}
+
+/// Returns 1 for an IPv4 address and 2 for IPv6.
+pub(crate) fn family_bit(address: IpAddr) -> u32 {
+    if address.to_canonical().is_ipv4() { 1 } else { 2 }
 }
 
 #[cfg(test)]

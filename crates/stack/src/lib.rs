@@ -95,6 +95,7 @@
 //! | `family.rs` | IPv4, IPv6 or both |
 //! | `backing_socket.rs` | the kernel socket behind each socket |
 //! | `watcher.rs`, `netlink.rs`, `netlink/` | the watcher thread; rtnetlink requests and notifications |
+//! | `host_rules.rs`, `host_rules/` | firewall and translation rules that bypassed frames would skip |
 //! | `path_event.rs`, `settings.rs`, `error.rs` | events, settings, errors |
 //!
 //! - **A new error counter**: drops of a socket are counted in `ReceiveQueue`
@@ -121,6 +122,7 @@ mod family;
 mod fast_mutex;
 mod filter_entries;
 mod groups;
+mod host_rules;
 mod long_frames;
 mod memberships;
 mod neighbors;
@@ -151,6 +153,7 @@ pub use hairpin_xdp::{
     UmemSettings, after_copy_in_child, after_copy_in_parent, before_copy, is_internal_descriptor,
     register_fork_handlers,
 };
+pub use host_rules::{Chain, HostRules, TrafficControl, chains, traffic_control};
 pub use neighbors::Neighbors;
 pub use netlink::{RequestSocket, attributes};
 pub use path_event::{FallbackReason, PathEvent};

@@ -98,6 +98,8 @@ pub enum FallbackReason {
     TooManyNeighbors,
     /// The interface is an ipvlan in mode L3 or L3S, whose driver loses what AF_XDP sends.
     Layer3,
+    /// A rule of the host applies, of a firewall for example.
+    HostRule,
     /// The connection uses something that only the kernel implements.
     Feature(&'static str),
 }
@@ -120,6 +122,7 @@ impl fmt::Display for FallbackReason {
             Self::NoNeighbor => "the next hop's Ethernet address is not resolved yet",
             Self::TooLong => "the datagram does not fit into one packet",
             Self::FilterFull => "the filter is full",
+            Self::HostRule => "a rule of the host applies (hairpin doctor lists them)",
         })
     }
 }

@@ -163,6 +163,11 @@ impl Stack {
     /// # Errors
     /// See [`AdoptedSocket`].
     pub fn adopt_udp(&self, adoption: &Adoption) -> io::Result<AdoptedSocket> {
+        if let Some(keeper) = &self.owner.tcp.keeper {
+            // SAFETY: the caller's descriptor is open.
+            let socket = unsafe { BorrowedFd::borrow_raw(adoption.fd) };
+            keeper.check_rules(self.owner.interface, socket)?;
+        }
         AdoptedSocket::new(&self.owner, adoption)
     }
 

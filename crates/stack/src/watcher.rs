@@ -22,6 +22,9 @@ use crate::stack::SharedState;
 /// The interval of refreshing the next hops in use: shorter than the kernel's expiry
 /// (`base_reachable_time`, at least 15 s).
 const NEIGHBOR_REFRESH_INTERVAL: Duration = Duration::from_secs(5);
+/// The interval of reading the rules of the host, which change without a notification that a
+/// process without `CAP_NET_ADMIN` may receive.
+const RULES_INTERVAL: Duration = Duration::from_secs(1);
 /// The most events per wait.
 const EVENTS: usize = 64;
 
@@ -108,7 +111,9 @@ pub(crate) fn spawn(
         .epoll
         .add(netlink.as_fd(), libc::EPOLLIN, NETLINK_TOKEN)
         .map_err(StackError::Thread)?;
-    let mut watcher = Watcher { shared: Arc::clone(shared), netlink, refreshed_at: Instant::now() };
+    let (shared_state, now) = (Arc::clone(shared), Instant::now());
+    let mut watcher =
+        Watcher { shared: shared_state, netlink, refreshed_at: now, rules_read_at: now };
     // Changes between the first read and the subscription.
     watcher.apply(&[Change::Overrun]);
     let thread = std::thread::Builder::new().name("hairpin-stack".to_string());
@@ -132,15 +137,17 @@ struct Watcher {
     shared: Arc<SharedState>,
     netlink: Netlink,
     refreshed_at: Instant,
+    rules_read_at: Instant,
 }
 
 impl Watcher {
     fn run(&mut self) {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
-        let mut has_groups = false;
+        let (mut has_groups, mut has_flows) = (false, false);
         loop {
             let timeout =
                 if has_groups { groups::POLL_INTERVAL } else { NEIGHBOR_REFRESH_INTERVAL };
+            let timeout = if has_flows { timeout.min(RULES_INTERVAL) } else { timeout };
             let timeout = self.shared.tcp.poll_interval().map_or(timeout, |tcp| timeout.min(tcp));
             let Some(events) = self.shared.event_source.wait(&mut events, timeout) else { return };
             for event in events {
@@ -160,6 +167,7 @@ impl Watcher {
             self.shared.tcp.make_progress(&self.shared);
             has_groups = poll_groups(&self.shared);
             report_drops(&self.shared);
+            has_flows = self.follow_rules();
             if self.refreshed_at.elapsed() >= NEIGHBOR_REFRESH_INTERVAL {
                 self.refreshed_at = Instant::now();
                 let mut control_plane = self.shared.control_plane();
@@ -168,6 +176,26 @@ impl Watcher {
                 let _ = control_plane.update_sources(&self.shared);
             }
         }
+    }
+
+    /// Returns flows to the kernel that a new rule of the host applies to. Returns `true` if there
+    /// are flows. Without a keeper, the process has chosen to skip the rules.
+    fn follow_rules(&mut self) -> bool {
+        let shared = &self.shared;
+        let Some(keeper) = shared.tcp.keeper.as_ref().filter(|keeper| !keeper.is_lost()) else {
+            return false;
+        };
+        let has_flows = shared.control_plane().has_sockets() || shared.tcp.has_bypass();
+        if has_flows && self.rules_read_at.elapsed() >= RULES_INTERVAL {
+            self.rules_read_at = Instant::now();
+            if let Ok([restricting, translating]) = keeper.find_rules(shared.interface) {
+                if restricting != 0 {
+                    shared.tcp.obey_rules(shared, restricting);
+                }
+                shared.control_plane().obey_rules(shared, restricting | translating);
+            }
+        }
+        has_flows
     }
 
     fn read(&mut self) {

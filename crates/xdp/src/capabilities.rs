@@ -80,16 +80,18 @@ pub fn drop_capabilities() -> io::Result<()> {
     drop_all(REQUIRED.into_iter().map(|(_, number)| number))
 }
 
-/// Takes all capabilities from this process but these and `CAP_NET_BIND_SERVICE`, as
+/// Takes all capabilities from this process but these, `CAP_NET_BIND_SERVICE` and `CAP_IPC_LOCK`, as
 /// [`drop_capabilities`] does.
 ///
 /// # Errors
 /// The kernel's.
 pub fn drop_other_capabilities() -> io::Result<()> {
-    /// `CAP_NET_BIND_SERVICE`, and the number of those that exist or may be added.
-    const BIND: u32 = 10;
+    /// `CAP_NET_BIND_SERVICE` and `CAP_IPC_LOCK`, and the number of those that exist or may be
+    /// added.
+    const OTHERS: [u32; 2] = [10, 14];
     const COUNT: u32 = 64;
-    let is_kept = |number| number == BIND || REQUIRED.iter().any(|(_, kept)| *kept == number);
+    let is_kept =
+        |number| OTHERS.contains(&number) || REQUIRED.iter().any(|(_, kept)| *kept == number);
     drop_all((0..COUNT).filter(|number| !is_kept(*number)))
 }
 

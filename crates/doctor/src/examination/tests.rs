@@ -11,7 +11,7 @@ use hairpin_xdp::{Coalescing, Device, DriverSettings, Features, LinkOwner, RingS
 
 use super::*;
 use crate::measurements::{CoreLoad, MeasuredClock};
-use crate::netlink::{Chain, TrafficControl};
+use hairpin_stack::{Chain, TrafficControl};
 
 /// A host that exists only as files and answers.
 struct MadeUpHost {
@@ -165,7 +165,7 @@ impl MadeUpHost {
 
     fn chain(&mut self, kind: &str, rules: u32, drops: bool) {
         let (table, name) = ("inet".to_owned(), "input".to_owned());
-        let chain = Chain { table, name, kind: kind.to_owned(), rules, drops };
+        let chain = Chain { table, name, kind: kind.to_owned(), rules, drops, ..Chain::default() };
         self.kernel.chains = Ok(vec![chain]);
     }
 

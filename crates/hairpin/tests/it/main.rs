@@ -24,6 +24,7 @@ mod exchange_and_trader;
 mod exchange_events;
 mod feed;
 mod gateway_rules;
+mod host_rules;
 mod instrument_groups;
 mod keeper;
 mod lab;

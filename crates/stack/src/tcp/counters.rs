@@ -105,6 +105,8 @@ counters! {
     window, Window,
     /// Takeovers refused: the filter is full.
     filter, Filter,
+    /// Takeovers refused: a rule of the host applies, of a firewall for example.
+    host_rule, HostRule,
     /// Takeovers refused: the keeper had ended.
     no_keeper, NoKeeper,
     /// Takeovers refused: an error of the kernel, such as a missing capability.
@@ -175,6 +177,7 @@ impl Count {
             TakeoverError::Full => Self::Full,
             TakeoverError::Window(_) => Self::Window,
             TakeoverError::Keeper => Self::NoKeeper,
+            TakeoverError::Rule(_) => Self::HostRule,
             TakeoverError::Filter(_) => Self::Filter,
             TakeoverError::Kernel(_) => Self::KernelErrors,
         })

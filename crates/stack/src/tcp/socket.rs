@@ -724,6 +724,17 @@ impl SocketState {
         }
     }
 
+    /// Hands the connection back if a rule of the host restricts packets of its family: the sum of
+    /// 1 for IPv4 and 2 for IPv6.
+    pub(super) fn obey_rules(self: &Arc<Self>, shared: &SharedState, families: u32) {
+        let mut inner = self.inner();
+        let Some(bypass) = &inner.bypass else { return };
+        let family = if bypass.local.ip().to_canonical().is_ipv4() { 1 } else { 2 };
+        if families & family != 0 {
+            self.hand_back_unasked(shared, &mut inner, Handback::Connection(Reason::Path));
+        }
+    }
+
     /// Hands the connection back because no process would end it after the death of this one.
     pub(super) fn leave_keeper(self: &Arc<Self>, shared: &SharedState) {
         self.hand_back_unasked(shared, &mut self.inner(), Handback::KeeperLost);

@@ -302,6 +302,18 @@ impl TcpTable {
         keeper.take_report().then(|| self.bypassing.load(Ordering::Relaxed))
     }
 
+    /// Returns `true` if a connection is taken over.
+    pub(crate) fn has_bypass(&self) -> bool {
+        self.bypassing.load(Ordering::Relaxed) > 0
+    }
+
+    /// Hands the connections back that a rule of the host restricts now.
+    #[cold]
+    pub(crate) fn obey_rules(&self, shared: &SharedState, families: u32) {
+        let sockets = self.inner().sockets.clone();
+        sockets.iter().for_each(|socket| socket.obey_rules(shared, families));
+    }
+
     /// Returns the interval of [`make_progress`](Self::make_progress); `None` if there is nothing
     /// to do.
     pub(crate) fn poll_interval(&self) -> Option<StdDuration> {

@@ -56,6 +56,9 @@ pub enum TakeoverError {
     /// The keeper has ended, or does not answer.
     #[error("cannot take over: the keeper has ended")]
     Keeper,
+    /// A rule of the host applies to the connection, of a firewall for example.
+    #[error("cannot take over: {0}")]
+    Rule(String),
     /// The filter rejects the flow.
     #[error(transparent)]
     Filter(#[from] hairpin_xdp::EntryError),
@@ -226,7 +229,7 @@ fn take(
     info: &Info,
 ) -> Result<Taken, TakeoverError> {
     let taken = match send_ring {
-        Ring::Kept(kept) => kept.take(socket.fd, info.out_of_order),
+        Ring::Kept(kept) => kept.take(socket.fd, shared.interface, info.out_of_order),
         Ring::Private(_) => Taken::read(socket, info.out_of_order),
     };
     taken.map_err(|refusal| match refusal {
@@ -234,6 +237,7 @@ fn take(
         Refusal::OutOfOrder => busy(shared, Count::OutOfOrder),
         Refusal::Full => TakeoverError::Full,
         Refusal::NoKeeper => TakeoverError::Keeper,
+        Refusal::Rule(rule) => TakeoverError::Rule(rule),
         Refusal::Kernel(error) => error.into(),
     })
 }

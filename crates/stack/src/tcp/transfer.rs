@@ -38,6 +38,8 @@ pub(super) enum Refusal {
     OutOfOrder,
     /// The keeper holds as many connections as it can.
     Full,
+    /// A rule of the host applies to the connection.
+    Rule(String),
     /// The keeper has ended, or does not answer.
     NoKeeper,
     Kernel(io::Error),
@@ -50,16 +52,18 @@ impl Refusal {
             Self::Unacknowledged => [libc::EAGAIN.cast_unsigned(), 1],
             Self::OutOfOrder => [libc::EAGAIN.cast_unsigned(), 2],
             Self::Full => [libc::EMFILE.cast_unsigned(), 3],
+            Self::Rule(_) => [libc::EACCES.cast_unsigned(), 4],
             Self::NoKeeper => [libc::EPIPE.cast_unsigned(), 0],
             Self::Kernel(error) => [error.raw_os_error().unwrap_or(libc::EBADF).cast_unsigned(), 0],
         }
     }
 
-    pub(super) fn from_numbers(error: io::Error, kind: u32) -> Self {
+    pub(super) fn from_numbers(error: io::Error, kind: u32, text: &str) -> Self {
         match kind {
             1 => Self::Unacknowledged,
             2 => Self::OutOfOrder,
             3 => Self::Full,
+            4 => Self::Rule(text.to_string()),
             _ => Self::Kernel(error),
         }
     }

@@ -153,6 +153,30 @@ impl KeeperClient {
         unsafe { OpenedInterface::from_fds(name, &settings, receive, bind) }
     }
 
+    /// Checks that no rule of the host applies to a UDP socket, of a firewall for example.
+    ///
+    /// # Errors
+    /// The rule, in words; the kernel's.
+    pub(crate) fn check_rules(&self, interface: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
+        let numbers = [Request::FindRules as u32, interface, 0, 0];
+        let answer = self.call(numbers, &[], &[socket]);
+        let answer = answer
+            .or_else(|_| self.with_replacement(|keeper| ask(keeper, numbers, &[], &[socket])))?;
+        match answer.numbers[1] {
+            0 => Ok(()),
+            _ if !answer.payload.is_empty() => Err(io::Error::other(answer.text().into_owned())),
+            _ => check(&answer),
+        }
+    }
+
+    /// Returns the families with rules of the host that restrict packets, the sum of 1 for IPv4 and
+    /// 2 for IPv6, and those with rules that translate addresses.
+    pub(crate) fn find_rules(&self, interface: u32) -> io::Result<[u32; 2]> {
+        let answer = self.call([Request::FindRules as u32, interface, 0, 0], &[], &[])?;
+        check(&answer)?;
+        Ok([answer.numbers[2], answer.numbers[3]])
+    }
+
     /// Presents an IP packet of a connection's peer to the kernel, before the answer of any later
     /// request.
     pub(in crate::tcp) fn inject(&self, packet: &[u8]) -> io::Result<()> {
@@ -331,9 +355,10 @@ impl Kept {
     pub(in crate::tcp) fn take(
         &self,
         socket: BorrowedFd<'_>,
+        interface: u32,
         out_of_order: u32,
     ) -> Result<Taken, Refusal> {
-        let numbers = [Request::TakeOver as u32, self.slot.index(), out_of_order, 0];
+        let numbers = [Request::TakeOver as u32, self.slot.index(), out_of_order, interface];
         let Ok(answer) = self.client.call(numbers, &[], &[socket]) else {
             // The keeper may have been killed while the socket was in repair mode.
             let numbers = [Request::EndRepair as u32, 0, 0, 0];
@@ -343,7 +368,7 @@ impl Kept {
         match check(&answer) {
             Ok(()) => Taken::read_from_bytes(&answer.payload)
                 .map_err(|_| io::Error::from(ErrorKind::InvalidData).into()),
-            Err(error) => Err(Refusal::from_numbers(error, answer.numbers[2])),
+            Err(error) => Err(Refusal::from_numbers(error, answer.numbers[2], &answer.text())),
         }
     }
 

@@ -22,8 +22,8 @@ const NUMBERS: usize = size_of::<Numbers>();
 #[repr(u32)]
 pub(super) enum Request {
     /// Take the connection of the descriptor from the kernel, and hold it. The third number is the
-    /// count of segments that were received out of order. The answer has a
-    /// [`Taken`](crate::tcp::transfer::Taken).
+    /// count of segments that were received out of order, the fourth the index of the interface.
+    /// The answer has a [`Taken`](crate::tcp::transfer::Taken).
     TakeOver = 1,
     /// Give the connection of this slot back to the kernel. The payload is a
     /// [`Given`](crate::tcp::transfer::Given); its bytes, if there are any, are in a memory file.
@@ -51,6 +51,10 @@ pub(super) enum Request {
     UseNeighbor = 11,
     /// Close all descriptors: the program ends in order.
     Leave = 12,
+    /// Find the rules of the host that apply to a UDP socket, whose descriptor is passed, or to any
+    /// flow. The number is the index of the interface. The answer has the sum of 1 if a rule
+    /// restricts IPv4 and 2 for IPv6, the same for translations, and the first rule as text.
+    FindRules = 13,
 }
 
 impl Request {
@@ -69,6 +73,7 @@ impl Request {
             BindInterface,
             UseNeighbor,
             Leave,
+            FindRules,
         ];
         all.into_iter().find(|request| *request as u32 == number)
     }

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::ffi::CString;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
+use crate::HostRules;
 use crate::netlink::Netlink;
 
 /// What programs may ask for.
@@ -18,11 +19,13 @@ pub(super) struct Privileges {
     addresses: HashSet<IpAddr>,
     /// Opened for the first request.
     netlink: Option<Netlink>,
+    /// Opened for the first request.
+    pub(super) rules: Option<HostRules>,
 }
 impl Privileges {
     pub(super) fn new(interfaces: Vec<String>, users: Vec<u32>) -> Self {
-        let (open, addresses, netlink) = (HashSet::new(), HashSet::new(), None);
-        Self { interfaces, open, users, addresses, netlink }
+        let (open, addresses) = (HashSet::new(), HashSet::new());
+        Self { interfaces, open, users, addresses, netlink: None, rules: None }
     }
 
     /// Returns `true` if an interface of the run has this address.
@@ -40,6 +43,20 @@ impl Privileges {
         }
         self.addresses = found;
         self.addresses.contains(&address)
+    }
+
+    /// Returns the rule that a flow of an interface would skip, in words. Rules that cannot be read
+    /// are an obstacle too.
+    pub(super) fn obstacle(
+        &mut self,
+        interface: u32,
+        local: IpAddr,
+        connection: Option<[SocketAddr; 2]>,
+    ) -> Option<String> {
+        let rules = self.rules.get_or_insert_with(HostRules::open);
+        rules.obstacle(interface, local, connection).unwrap_or_else(|error| {
+            Some(format!("the rules of the host cannot be read ({error}), so they may apply"))
+        })
     }
 
     fn netlink(&mut self) -> Option<&mut Netlink> {

@@ -18,6 +18,7 @@ use super::super::open::{Busy, OTHER, OpenRequest};
 use super::super::orphan::Orphan;
 use super::passed::{Passed, close_aside, is_full};
 use super::privileges::Privileges;
+use crate::HostRules;
 use crate::stack::prepare_interface;
 use crate::tcp::injector::{Injector, ends};
 use crate::tcp::kernel_socket::KernelSocket;
@@ -67,7 +68,11 @@ fn done(result: io::Result<()>) -> Answer {
 
 fn refused(refusal: &Refusal) -> Answer {
     let [error, kind] = refusal.numbers();
-    ([0, error, kind, 0], Vec::new())
+    let text = match refusal {
+        Refusal::Rule(rule) => rule.clone().into_bytes(),
+        _ => Vec::new(),
+    };
+    ([0, error, kind, 0], text)
 }
 
 impl Client {
@@ -114,9 +119,9 @@ impl Client {
     ) -> Option<Answer> {
         let text = message.text().into_owned();
         let Message { numbers, mut payload, descriptors, .. } = message;
-        let ([_, slot, third, _], mut passed) = (numbers, Passed(descriptors));
+        let ([_, slot, ..], mut passed) = (numbers, Passed(descriptors));
         Some(match request {
-            Request::TakeOver => match self.take_over(slot, third, passed.take(), privileges) {
+            Request::TakeOver => match self.take_over(numbers, passed.take(), privileges) {
                 Ok(taken) => ([0; 4], taken.as_bytes().to_vec()),
                 Err(refusal) => refused(&refusal),
             },
@@ -140,6 +145,7 @@ impl Client {
             Request::EndRepair => {
                 done(self.with_socket(u32::MAX, passed.take(), |socket| socket.end_repair()))
             }
+            Request::FindRules => find_rules(slot, passed.take(), privileges),
             Request::Leave => {
                 let slots: Vec<_> = self.orphans.keys().copied().collect();
                 slots.into_iter().for_each(|slot| self.release(slot));
@@ -172,8 +178,7 @@ impl Client {
 
     fn take_over(
         &mut self,
-        slot: u32,
-        out_of_order: u32,
+        [_, slot, out_of_order, interface]: message::Numbers,
         socket: Option<OwnedFd>,
         privileges: &mut Privileges,
     ) -> Result<Taken, Refusal> {
@@ -183,6 +188,11 @@ impl Client {
             return Err(Refusal::Full);
         }
         let mut orphan = self.hold(slot, socket, privileges)?;
+        let addresses = orphan.addresses();
+        if let Some(rule) = privileges.obstacle(interface, addresses[0].ip(), Some(addresses)) {
+            orphan.close();
+            return Err(Refusal::Rule(rule));
+        }
         match orphan.take(out_of_order) {
             Ok(taken) => {
                 self.flows.insert(orphan.addresses().map(plain), None);
@@ -357,6 +367,26 @@ impl Client {
         message::send(socket, [request, error, 0, 0], text.as_bytes(), &[], flags).ok()
     }
 }
+/// Finds the rules of the host that apply to a UDP socket, or to any flow.
+fn find_rules(interface: u32, socket: Option<OwnedFd>, privileges: &mut Privileges) -> Answer {
+    let Some(socket) = socket else {
+        let rules = privileges.rules.get_or_insert_with(HostRules::open);
+        return match rules.families(interface) {
+            Ok(([restricting, translating], rule)) => {
+                ([0, 0, restricting, translating], rule.unwrap_or_default().into_bytes())
+            }
+            Err(error) => failure(&error),
+        };
+    };
+    let local = SockRef::from(&socket).local_addr().ok().and_then(|local| local.as_socket());
+    close_aside(socket);
+    match local.map(|local| privileges.obstacle(interface, local.ip(), None)) {
+        Some(None) => Answer::default(),
+        Some(Some(rule)) => refused(&Refusal::Rule(rule)),
+        None => failure(&io::Error::from_raw_os_error(libc::EBADF)),
+    }
+}
+
 /// Presents a datagram to the kernel if it is one for this UDP socket, from another host.
 fn inject_udp(
     packet: &[u8],
