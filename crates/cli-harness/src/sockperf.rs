@@ -118,7 +118,7 @@ pub fn output(hosts: &HostPair, mut command: Command) -> Result<String> {
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
         let last = errors.lines().chain(text.lines()).last().unwrap_or("nothing");
-        bail!("sockperf has failed; it printed: {last}");
+        bail!("sockperf has failed ({}); it printed: {last}", output.status);
     }
     Ok(text)
 }

@@ -84,7 +84,7 @@ pub use journal::{
     Checksum, Claim, Direction, Entry, Journal, JournalError, JournalSettings, Reader, Record,
     Records, Recovery, Replay, Retention, SyncPolicy, Tag,
 };
-pub use mapping::{read_sealed_copy, sealed_copy};
+pub use mapping::sealed_copy;
 pub use memory_storage::MemoryStorage;
 pub use metric::{Kind, Metric, NAME_MAX, Unit};
 pub use page_layout::{PAGE_VERSION, PageError, TITLE_MAX, VALUES_MAX};

@@ -5,7 +5,6 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::FileExt;
 
 use memmap2::{Advice, MmapRaw};
 
@@ -33,22 +32,6 @@ pub fn sealed_copy(name: &CStr, bytes: &[u8]) -> io::Result<File> {
     file.write_all(bytes)?;
     add_seals(&file, SEALS | libc::F_SEAL_WRITE)?;
     Ok(file)
-}
-
-/// Reads a file of [`sealed_copy`] that another process has sent. Never waits for that process.
-///
-/// # Errors
-/// `InvalidData` for any other file and for more than `length_max` bytes; otherwise the kernel's.
-pub fn read_sealed_copy(file: &File, length_max: usize) -> io::Result<Vec<u8>> {
-    // Files that another process provides, such as those of FUSE, have no seals.
-    let is_sealed = has_seals(file, SEALS | libc::F_SEAL_WRITE);
-    let length = if is_sealed { file.metadata()?.len() } else { u64::MAX };
-    if length > length_max as u64 {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let mut bytes = vec![0; length as usize];
-    file.read_exact_at(&mut bytes, 0)?;
-    Ok(bytes)
 }
 
 /// The seals of a size.
@@ -218,6 +201,8 @@ pub(crate) mod tests {
 
     #[test]
     fn sealed_copy_cannot_change() {
+        use std::os::unix::fs::FileExt;
+
         let file = sealed_copy(c"hairpin-test", b"four").unwrap();
         let refused = |result: io::Result<()>| result.unwrap_err().kind();
         assert_eq!(refused(file.write_all_at(b"more", 0)), io::ErrorKind::PermissionDenied);
@@ -226,10 +211,6 @@ pub(crate) mod tests {
         let mut bytes = [0; 4];
         file.read_exact_at(&mut bytes, 0).unwrap();
         assert_eq!(&bytes, b"four");
-        assert_eq!(read_sealed_copy(&file, 4).unwrap(), b"four");
-        assert_eq!(read_sealed_copy(&file, 3).unwrap_err().kind(), io::ErrorKind::InvalidData);
-        let open = create(c"hairpin-test").unwrap();
-        assert_eq!(read_sealed_copy(&open, 9).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

@@ -5,8 +5,12 @@
 //! inside: the first signal is kept, and all others stay blocked, so that the kernel queues them.
 //! When the thread leaves, the handler of the kept signal runs, and then those of the others. So a
 //! handler finds no lock held and may leave by longjmp(3).
+//!
+//! Nor is a thread canceled inside (pthread_cancel(3)). It is where it waits: there its stack is
+//! unwound: the functions on it are `C-unwind`.
 
 use std::cell::Cell;
+use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -16,10 +20,18 @@ use crate::signals;
 
 /// The depth of a thread that never leaves.
 const FOREVER: u32 = 2;
+/// `PTHREAD_CANCEL_DISABLE`.
+const CANCEL_DISABLE: c_int = 1;
+
+unsafe extern "C" {
+    safe fn pthread_setcancelstate(state: c_int, before: &mut c_int) -> c_int;
+}
 
 /// The state of a thread. It has no destructor, so it is usable at any time in the thread's life.
 struct Thread {
     depth: Cell<u32>,
+    /// The thread's cancelability before it entered: its locks must not be left locked.
+    cancel_state: Cell<c_int>,
     /// The memory of the thread is lent to a child of vfork(2).
     is_lent: Cell<bool>,
     /// Other threads are to be woken when this one leaves.
@@ -35,6 +47,7 @@ thread_local! {
     static THREAD: Thread = const {
         Thread {
             depth: Cell::new(0),
+            cancel_state: Cell::new(0),
             is_lent: Cell::new(false),
             wakes: Cell::new(false),
             interrupts: Cell::new(0),
@@ -57,6 +70,9 @@ pub(crate) fn enter() -> Option<Inside> {
             return None;
         }
         thread.depth.set(1);
+        let mut before = 0;
+        pthread_setcancelstate(CANCEL_DISABLE, &mut before);
+        thread.cancel_state.set(before);
         Some(Inside(PhantomData))
     })
 }
@@ -107,6 +123,7 @@ impl Drop for Inside {
     fn drop(&mut self) {
         THREAD.with(|thread| {
             thread.depth.set(0);
+            pthread_setcancelstate(thread.cancel_state.get(), &mut 0);
             if thread.wakes.replace(false) {
                 crate::sleep::signal_due();
             }

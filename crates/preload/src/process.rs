@@ -1,6 +1,6 @@
 //! The state of the process: its stacks, which sockets they accelerate, and forks.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_uint};
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -45,6 +45,8 @@ static OPENED: AtomicBool = AtomicBool::new(false);
 const OPENING_PAUSE: Duration = Duration::from_millis(1);
 /// `true` if all sockets stay with the kernel.
 static KERNEL_ONLY: AtomicBool = AtomicBool::new(false);
+/// `true` once the process has installed a filter of system calls.
+static HAS_FILTER: AtomicBool = AtomicBool::new(false);
 /// `true` in a forked child. Its parent may have the interface, which is no reason to end it.
 static FORKED: AtomicBool = AtomicBool::new(false);
 /// The descriptor of the counters' page, or -1.
@@ -102,7 +104,54 @@ pub(crate) fn open() -> &'static [Stack] {
     stacks
 }
 
+/// The memory that the library needs on top of the program's: the keeper's memory file has 129 MiB.
+const MEMORY: u64 = 256 << 20;
+
+/// Returns `true` if a limit of memory leaves enough for the library.
+fn has_memory(resource: c_uint, limit: &libc::rlimit) -> bool {
+    if !matches!(resource, libc::RLIMIT_AS | libc::RLIMIT_DATA) {
+        return true;
+    }
+    // The first field is the size of the address space in pages (proc_pid_statm(5)).
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: u64 = statm.split(' ').next().and_then(|pages| pages.parse().ok()).unwrap_or(0);
+    // SAFETY: the call takes an integer.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    limit.rlim_cur >= (pages * page.cast_unsigned()).saturating_add(MEMORY)
+}
+
+/// Returns all sockets to the kernel if a new limit leaves too little memory for the library.
+/// Returns `false` if the call must fail.
+pub(crate) fn accept_limit(resource: c_uint, limit: &libc::rlimit) -> bool {
+    if guard::is_inside() || has_memory(resource, limit) {
+        return true;
+    }
+    let is_accepted = leave_to_kernel("a limit of memory leaves too little for the library");
+    if is_accepted && let Some(_inside) = guard::enter() {
+        leave_keeper();
+    }
+    is_accepted
+}
+
+/// Returns `true` if the limits of memory leave enough for the library.
+fn has_enough_memory() -> bool {
+    [libc::RLIMIT_AS, libc::RLIMIT_DATA].iter().all(|resource| {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the kernel writes the structure.
+        unsafe { libc::getrlimit(*resource, &raw mut limit) };
+        has_memory(*resource, &limit)
+    })
+}
+
 fn open_all() -> &'static [Stack] {
+    if !has_enough_memory() {
+        let reason = "the limit of memory (RLIMIT_AS, RLIMIT_DATA) leaves too little";
+        if settings().strict && !FORKED.load(Ordering::Relaxed) {
+            log::fatal(&format!("strict: {reason}"));
+        }
+        log::line(Level::Fallback, format_args!("not accelerated: {reason}"));
+        return &[];
+    }
     let mut stacks = Vec::new();
     let keeper = keeper();
     for interface in settings().interfaces.iter() {
@@ -158,8 +207,26 @@ pub(crate) fn is_keeper_lost() -> bool {
     stacks().and_then(|stacks| stacks.keeper.as_ref()).is_some_and(KeeperClient::is_lost)
 }
 
+/// Returns all sockets to the kernel for good, and ends the keeper's work. From now on, the library
+/// makes no system calls of its own in the program's threads. Returns `false` if the call that
+/// requires it must fail.
+#[cold]
+pub(crate) fn leave_for_filter() -> bool {
+    if !leave_to_kernel("the process installs a filter of system calls (seccomp)") {
+        return false;
+    }
+    if let Some(_inside) = guard::enter() {
+        leave_keeper();
+        HAS_FILTER.store(true, Ordering::Relaxed);
+    }
+    true
+}
+
 /// Ends the keeper's work for this process, which has handed back all connections.
 pub(crate) fn leave_keeper() {
+    if HAS_FILTER.load(Ordering::Relaxed) {
+        return;
+    }
     if let Some(keeper) = stacks().and_then(|stacks| stacks.keeper.as_ref()) {
         keeper.leave();
     }

@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use libc::{
-    epoll_event, fd_set, iovec, mmsghdr, msghdr, nfds_t, off_t, pid_t, pollfd, sigset_t, size_t,
-    sockaddr, socklen_t, ssize_t, timespec, timeval,
+    epoll_event, fd_set, iovec, mmsghdr, msghdr, nfds_t, off_t, pid_t, pollfd, rlimit, sigset_t,
+    size_t, sockaddr, socklen_t, ssize_t, timespec, timeval,
 };
 
 /// Returns the address of the next definition of a function after this library's.
@@ -43,7 +43,7 @@ macro_rules! real {
             // SAFETY: the address is that of the C library's function, which has this signature;
             // the caller passes valid arguments.
             unsafe {
-                let call: unsafe extern "C" fn($($kind),*) -> $result =
+                let call: unsafe extern "C-unwind" fn($($kind),*) -> $result =
                     std::mem::transmute(address);
                 call($($argument),*)
             }
@@ -66,6 +66,10 @@ real! {
     fn epoll_pwait2(
         epoll: c_int, events: *mut epoll_event, most: c_int, timeout: *const timespec,
         mask: *const sigset_t
+    ) -> c_int;
+    fn epoll_wait(epoll: c_int, events: *mut epoll_event, most: c_int, timeout: c_int) -> c_int;
+    fn epoll_pwait(
+        epoll: c_int, events: *mut epoll_event, most: c_int, timeout: c_int, mask: *const sigset_t
     ) -> c_int;
     fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int;
     fn fdopen(fd: c_int, mode: *const c_char) -> *mut libc::FILE;
@@ -154,6 +158,9 @@ real! {
         entry: extern "C" fn(*mut c_void) -> c_int, stack: *mut c_void, flags: c_int,
         argument: *mut c_void, parent: *mut pid_t, tls: *mut c_void, child: *mut pid_t
     ) -> c_int;
+    fn setrlimit(resource: c_uint, limit: *const rlimit) -> c_int;
+    fn prlimit(process: pid_t, resource: c_uint, new: *const rlimit, old: *mut rlimit) -> c_int;
+    fn prctl(option: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int;
     fn fork() -> pid_t;
     fn system(command: *const c_char) -> c_int;
     fn popen(command: *const c_char, kind: *const c_char) -> *mut libc::FILE;

@@ -362,6 +362,11 @@ pub(crate) fn replace_watcher() {
     }
 }
 
+unsafe extern "C-unwind" {
+    /// Ends the thread if it is canceled.
+    fn pthread_testcancel();
+}
+
 /// The outcome of one turn of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
@@ -421,6 +426,8 @@ impl Wait {
         mask: *const sigset_t,
         check: impl FnOnce() -> bool,
     ) -> Turn {
+        // SAFETY: the callers' frames may be unwound.
+        unsafe { pthread_testcancel() };
         if self.was_interrupted() {
             return Turn::Interrupted;
         }

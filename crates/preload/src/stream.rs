@@ -438,21 +438,29 @@ impl Stream {
                 self.distance = self.distance.max(DISTANCE_AFTER_TROUBLE);
                 self.postpone(slot)
             }
-            TakeoverError::Rule(rule) => {
-                static IS_REPORTED: AtomicBool = AtomicBool::new(false);
-                add(Counter::Refused, 1);
-                let is_reported = IS_REPORTED.swap(true, Ordering::Relaxed);
-                let level = if is_reported { Level::All } else { Level::Fallback };
-                log::line(level, format_args!("{self} stays with the kernel: {rule}"));
-                false
-            }
             error => {
                 add(Counter::Refused, 1);
-                // A connection that is being closed is usual.
-                let is_usual = matches!(error, TakeoverError::State);
-                let level = if is_usual { Level::All } else { Level::Fallback };
-                log::line(level, format_args!("{self}: {error}"));
+                self.report_refusal(&error);
                 false
+            }
+        }
+    }
+
+    /// Prints why the connection stays with the kernel. A rule of the host is printed once, because
+    /// it applies to many.
+    #[cold]
+    fn report_refusal(&self, error: &TakeoverError) {
+        static HAS_RULE: AtomicBool = AtomicBool::new(false);
+        let level = |is_usual| if is_usual { Level::All } else { Level::Fallback };
+        match error {
+            TakeoverError::Rule(rule) => {
+                let level = level(HAS_RULE.swap(true, Ordering::Relaxed));
+                log::line(level, format_args!("{self} stays with the kernel: {rule}"));
+            }
+            // A connection that is being closed is usual.
+            error => {
+                let level = level(matches!(error, TakeoverError::State));
+                log::line(level, format_args!("{self}: {error}"));
             }
         }
     }

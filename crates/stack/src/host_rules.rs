@@ -2,8 +2,8 @@
 //! address translation, filters of traffic control.
 //!
 //! A frame that bypasses the kernel skips them. So a flow that one of them may apply to stays with
-//! the kernel. Rules that only accept are no obstacle. Those of forwarded packets are none either,
-//! nor are queueing disciplines. Reading requires `CAP_NET_ADMIN`.
+//! the kernel. No obstacle are rules that only accept, those of forwarded packets, and queueing
+//! disciplines. Reading requires `CAP_NET_ADMIN`.
 
 mod conntrack;
 mod iptables;
@@ -67,8 +67,7 @@ impl HostRules {
         Self { socket, nftables, others, read_at: None }
     }
 
-    /// Returns the obstacle to a flow of the interface: what it would skip, in words. `None` if
-    /// there is none.
+    /// Returns the rule that a flow of the interface would skip, in words.
     ///
     /// # Errors
     /// The kernel's: `PermissionDenied` without `CAP_NET_ADMIN`.

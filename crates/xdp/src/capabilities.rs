@@ -80,8 +80,8 @@ pub fn drop_capabilities() -> io::Result<()> {
     drop_all(REQUIRED.into_iter().map(|(_, number)| number))
 }
 
-/// Takes all capabilities from this process but these, `CAP_NET_BIND_SERVICE` and `CAP_IPC_LOCK`, as
-/// [`drop_capabilities`] does.
+/// Takes all capabilities from this process but these, `CAP_NET_BIND_SERVICE` and `CAP_IPC_LOCK`,
+/// as [`drop_capabilities`] does.
 ///
 /// # Errors
 /// The kernel's.

@@ -13,7 +13,7 @@ macro_rules! aliases {
         /// # Safety
         /// As for the function without the underscores.
         #[unsafe(no_mangle)]
-        pub(crate) unsafe extern "C" fn $alias($($argument: $kind),*) -> $result {
+        pub(crate) unsafe extern "C-unwind" fn $alias($($argument: $kind),*) -> $result {
             // SAFETY: the program's arguments.
             unsafe { $module::$name($($argument),*) }
         }

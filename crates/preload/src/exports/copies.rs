@@ -81,7 +81,7 @@ unsafe fn send_copy(to: c_int, from: c_int, offset: *mut off_t, length: size_t) 
 /// # Safety
 /// As for sendfile(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn sendfile(
+pub(crate) unsafe extern "C-unwind" fn sendfile(
     to: c_int,
     from: c_int,
     offset: *mut off_t,
@@ -99,7 +99,7 @@ pub(crate) unsafe extern "C" fn sendfile(
 /// # Safety
 /// As for sendfile(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn sendfile64(
+pub(crate) unsafe extern "C-unwind" fn sendfile64(
     to: c_int,
     from: c_int,
     offset: *mut off_t,
@@ -112,7 +112,7 @@ pub(crate) unsafe extern "C" fn sendfile64(
 /// # Safety
 /// As for splice(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn splice(
+pub(crate) unsafe extern "C-unwind" fn splice(
     from: c_int,
     from_offset: *mut off_t,
     to: c_int,

@@ -29,7 +29,7 @@ fn release(fd: c_int) -> bool {
 /// # Safety
 /// As for close(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn close(fd: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
     if !release(fd) {
         return fail(libc::EBADF) as c_int;
     }
@@ -52,7 +52,7 @@ pub(super) fn open_descriptors(first: u32, last: u32) -> Vec<u32> {
 /// # Safety
 /// As for close_range(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn close_range(first: u32, last: u32, flags: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn close_range(first: u32, last: u32, flags: c_int) -> c_int {
     if flags & CLOSE_RANGE_CLOEXEC != 0 || !process::is_accelerating() || guard::is_lent() {
         let inherited = settings().inherited().map(c_int::cast_unsigned);
         let kept = inherited.filter(|fd| (first..=last).contains(fd));
@@ -87,7 +87,7 @@ fn close_between(
 /// # Safety
 /// As for closefrom(3).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn closefrom(first: c_int) {
+pub(crate) unsafe extern "C-unwind" fn closefrom(first: c_int) {
     // SAFETY: the call takes integers.
     unsafe { close_range(first.max(0).cast_unsigned(), u32::MAX, 0) };
 }
@@ -104,7 +104,7 @@ fn share(fd: c_int) {
 /// # Safety
 /// As for dup(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn dup(fd: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn dup(fd: c_int) -> c_int {
     share(fd);
     // SAFETY: the call takes an integer.
     after(unsafe { real::dup(fd) }, |copy| epoll::duplicated(fd, copy))
@@ -113,7 +113,7 @@ pub(crate) unsafe extern "C" fn dup(fd: c_int) -> c_int {
 /// # Safety
 /// As for dup2(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn dup2(from: c_int, to: c_int) -> c_int {
     if from != to {
         share(from);
         if !release(to) {
@@ -128,7 +128,7 @@ pub(crate) unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
 /// # Safety
 /// As for dup3(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
     if from != to {
         share(from);
         if !release(to) {
@@ -142,7 +142,7 @@ pub(crate) unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_
 /// # Safety
 /// As for fdopen(3).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn fdopen(fd: c_int, mode: *const c_char) -> *mut libc::FILE {
+pub(crate) unsafe extern "C-unwind" fn fdopen(fd: c_int, mode: *const c_char) -> *mut libc::FILE {
     // The stream's reads, writes and close do not pass through this library.
     if slots::carries_data(fd)
         && let Some(_inside) = guard::enter()

@@ -15,7 +15,7 @@ macro_rules! exec {
         /// # Safety
         /// As for exec(3).
         #[unsafe(no_mangle)]
-        pub(crate) unsafe extern "C" fn $name($($argument: $kind),*) -> c_int {
+        pub(crate) unsafe extern "C-unwind" fn $name($($argument: $kind),*) -> c_int {
             process::before_exec(true);
             // SAFETY: the program's arguments.
             let failed = unsafe { real::$name($($argument),*) };
@@ -41,7 +41,7 @@ macro_rules! spawn {
         /// # Safety
         /// As for posix_spawn(3).
         #[unsafe(no_mangle)]
-        pub(crate) unsafe extern "C" fn $name(
+        pub(crate) unsafe extern "C-unwind" fn $name(
             process: *mut pid_t,
             path: *const c_char,
             actions: *const c_void,
@@ -64,7 +64,7 @@ spawn!(posix_spawn posix_spawnp);
 /// # Safety
 /// As for posix_spawn_file_actions_adddup2(3).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn posix_spawn_file_actions_adddup2(
+pub(crate) unsafe extern "C-unwind" fn posix_spawn_file_actions_adddup2(
     actions: *mut c_void,
     from: c_int,
     to: c_int,
@@ -79,7 +79,7 @@ pub(crate) unsafe extern "C" fn posix_spawn_file_actions_adddup2(
 /// # Safety
 /// As for posix_spawn_file_actions_addclose(3).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn posix_spawn_file_actions_addclose(
+pub(crate) unsafe extern "C-unwind" fn posix_spawn_file_actions_addclose(
     actions: *mut c_void,
     fd: c_int,
 ) -> c_int {
@@ -95,7 +95,7 @@ pub(crate) unsafe extern "C" fn posix_spawn_file_actions_addclose(
 /// # Safety
 /// As for posix_spawn_file_actions_addclosefrom_np(3).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn posix_spawn_file_actions_addclosefrom_np(
+pub(crate) unsafe extern "C-unwind" fn posix_spawn_file_actions_addclosefrom_np(
     actions: *mut c_void,
     first: c_int,
 ) -> c_int {
@@ -159,17 +159,17 @@ mod variadic {
         static environ: Strings;
     }
 
-    unsafe extern "C" fn with_environment(path: *const c_char, arguments: Strings) -> c_int {
+    unsafe extern "C-unwind" fn with_environment(path: *const c_char, arguments: Strings) -> c_int {
         // SAFETY: the program's arguments and environment.
         unsafe { execve(path, arguments, environ) }
     }
 
-    unsafe extern "C" fn with_search(file: *const c_char, arguments: Strings) -> c_int {
+    unsafe extern "C-unwind" fn with_search(file: *const c_char, arguments: Strings) -> c_int {
         // SAFETY: the program's arguments.
         unsafe { execvp(file, arguments) }
     }
 
-    unsafe extern "C" fn with_variables(path: *const c_char, arguments: Strings) -> c_int {
+    unsafe extern "C-unwind" fn with_variables(path: *const c_char, arguments: Strings) -> c_int {
         process::before_exec(true);
         // SAFETY: the array ends with null, and the environment follows.
         unsafe {

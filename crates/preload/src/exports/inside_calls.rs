@@ -22,7 +22,8 @@ const SOURCES: &[&str] = &[
 fn exported() -> impl Iterator<Item = &'static str> {
     let functions = SOURCES.iter().flat_map(|source| source.split("no_mangle").skip(1));
     let names = functions.filter_map(|rest| {
-        let (_, rest) = rest.split_once("extern \"C\" fn ")?;
+        let (_, rest) = rest.split_once("extern \"C")?;
+        let (_, rest) = rest.split_once("fn ")?;
         Some(rest.split_once('(')?.0)
     });
     names.filter(|name| !name.starts_with('$'))
@@ -159,6 +160,12 @@ impl Calls {
             call!(self, execution::execveat(-1, path, none, none, 0)),
         ];
         assert_eq!(results, [-1; 6]);
+        let (mut limit, unknown) = (libc::rlimit { rlim_cur: 0, rlim_max: 0 }, u32::MAX);
+        call!(self, system::setrlimit(unknown, &raw const limit));
+        call!(self, system::setrlimit64(unknown, &raw const limit));
+        call!(self, system::prlimit(0, unknown, null(), &raw mut limit));
+        call!(self, system::prlimit64(0, unknown, null(), &raw mut limit));
+        call!(self, system::prctl(libc::PR_GET_DUMPABLE, 0, 0, 0, 0));
         end_child(call!(self, system::vfork()));
         assert_eq!(call!(self, system::system(c"exit 0".as_ptr())), 0);
         let stream = call!(self, system::popen(c"exit 0".as_ptr(), c"r".as_ptr()));

@@ -158,7 +158,11 @@ fn duration(timeout: &timespec) -> Option<Duration> {
 /// # Safety
 /// As for poll(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn poll(
+    fds: *mut pollfd,
+    count: nfds_t,
+    timeout: c_int,
+) -> c_int {
     // SAFETY: the program's arguments.
     unsafe {
         let list = entries(fds, count);
@@ -173,7 +177,11 @@ pub(crate) unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c
 /// # Safety
 /// As for poll(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn __poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn __poll(
+    fds: *mut pollfd,
+    count: nfds_t,
+    timeout: c_int,
+) -> c_int {
     // SAFETY: the program's arguments.
     unsafe { poll(fds, count, timeout) }
 }
@@ -181,7 +189,7 @@ pub(crate) unsafe extern "C" fn __poll(fds: *mut pollfd, count: nfds_t, timeout:
 /// # Safety
 /// As for poll(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn __poll_chk(
+pub(crate) unsafe extern "C-unwind" fn __poll_chk(
     fds: *mut pollfd,
     count: nfds_t,
     timeout: c_int,
@@ -195,7 +203,7 @@ pub(crate) unsafe extern "C" fn __poll_chk(
 /// # Safety
 /// As for ppoll(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn ppoll(
+pub(crate) unsafe extern "C-unwind" fn ppoll(
     fds: *mut pollfd,
     count: nfds_t,
     timeout: *const timespec,
@@ -218,7 +226,7 @@ pub(crate) unsafe extern "C" fn ppoll(
 /// # Safety
 /// As for ppoll(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn __ppoll_chk(
+pub(crate) unsafe extern "C-unwind" fn __ppoll_chk(
     fds: *mut pollfd,
     count: nfds_t,
     timeout: *const timespec,
@@ -313,7 +321,7 @@ unsafe fn select_handled(
 /// # Safety
 /// As for select(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn select(
+pub(crate) unsafe extern "C-unwind" fn select(
     count: c_int,
     read: *mut fd_set,
     write: *mut fd_set,
@@ -348,7 +356,7 @@ pub(crate) unsafe extern "C" fn select(
 /// # Safety
 /// As for pselect(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pselect(
+pub(crate) unsafe extern "C-unwind" fn pselect(
     count: c_int,
     read: *mut fd_set,
     write: *mut fd_set,
@@ -372,7 +380,7 @@ pub(crate) unsafe extern "C" fn pselect(
 /// # Safety
 /// As for epoll_create1(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn epoll_create1(flags: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn epoll_create1(flags: c_int) -> c_int {
     // SAFETY: the call takes an integer.
     super::after(unsafe { real::epoll_create1(flags) }, epoll::created)
 }
@@ -380,7 +388,7 @@ pub(crate) unsafe extern "C" fn epoll_create1(flags: c_int) -> c_int {
 /// # Safety
 /// As for epoll_create(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn epoll_create(size: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn epoll_create(size: c_int) -> c_int {
     // SAFETY: the call takes an integer.
     super::after(unsafe { real::epoll_create(size) }, epoll::created)
 }
@@ -388,7 +396,7 @@ pub(crate) unsafe extern "C" fn epoll_create(size: c_int) -> c_int {
 /// # Safety
 /// As for epoll_ctl(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn epoll_ctl(
+pub(crate) unsafe extern "C-unwind" fn epoll_ctl(
     epoll: c_int,
     operation: c_int,
     fd: c_int,
@@ -525,36 +533,44 @@ fn epoll_turn(
 /// # Safety
 /// As for epoll_wait(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn epoll_wait(
+pub(crate) unsafe extern "C-unwind" fn epoll_wait(
     epoll: c_int,
     events: *mut libc::epoll_event,
     most: c_int,
     timeout: c_int,
 ) -> c_int {
+    if !process::is_accelerating() {
+        // SAFETY: the program's arguments.
+        return unsafe { real::epoll_wait(epoll, events, most, timeout) };
+    }
     let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
-    // SAFETY: the program's arguments.
+    // SAFETY: as above.
     unsafe { epoll_wait_for(epoll, events, most, timeout, std::ptr::null()) }
 }
 
 /// # Safety
 /// As for epoll_pwait(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn epoll_pwait(
+pub(crate) unsafe extern "C-unwind" fn epoll_pwait(
     epoll: c_int,
     events: *mut libc::epoll_event,
     most: c_int,
     timeout: c_int,
     mask: *const sigset_t,
 ) -> c_int {
+    if !process::is_accelerating() {
+        // SAFETY: the program's arguments.
+        return unsafe { real::epoll_pwait(epoll, events, most, timeout, mask) };
+    }
     let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
-    // SAFETY: the program's arguments.
+    // SAFETY: as above.
     unsafe { epoll_wait_for(epoll, events, most, timeout, mask) }
 }
 
 /// # Safety
 /// As for epoll_pwait2(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn epoll_pwait2(
+pub(crate) unsafe extern "C-unwind" fn epoll_pwait2(
     epoll: c_int,
     events: *mut libc::epoll_event,
     most: c_int,

@@ -111,7 +111,7 @@ fn await_candidate(fd: c_int) -> bool {
 /// # Safety
 /// As for recvfrom(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn recvfrom(
+pub(crate) unsafe extern "C-unwind" fn recvfrom(
     fd: c_int,
     buffer: *mut c_void,
     length: size_t,
@@ -162,7 +162,7 @@ pub(crate) unsafe extern "C" fn recvfrom(
 /// # Safety
 /// As for recv(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn recv(
+pub(crate) unsafe extern "C-unwind" fn recv(
     fd: c_int,
     buffer: *mut c_void,
     length: size_t,
@@ -179,7 +179,11 @@ pub(crate) unsafe extern "C" fn recv(
 /// # Safety
 /// As for read(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, length: size_t) -> ssize_t {
+pub(crate) unsafe extern "C-unwind" fn read(
+    fd: c_int,
+    buffer: *mut c_void,
+    length: size_t,
+) -> ssize_t {
     if !slots::carries_data(fd) || length == 0 {
         // SAFETY: the program's arguments.
         return unsafe { real::read(fd, buffer, length) };
@@ -191,7 +195,11 @@ pub(crate) unsafe extern "C" fn read(fd: c_int, buffer: *mut c_void, length: siz
 /// # Safety
 /// As for readv(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t {
+pub(crate) unsafe extern "C-unwind" fn readv(
+    fd: c_int,
+    parts: *const iovec,
+    count: c_int,
+) -> ssize_t {
     if !slots::carries_data(fd) || count <= 0 {
         // SAFETY: the program's arguments.
         return unsafe { real::readv(fd, parts, count) };
@@ -204,7 +212,7 @@ pub(crate) unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_i
 /// # Safety
 /// As for preadv2(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn preadv2(
+pub(crate) unsafe extern "C-unwind" fn preadv2(
     fd: c_int,
     parts: *const iovec,
     count: c_int,
@@ -225,7 +233,7 @@ pub(crate) unsafe extern "C" fn preadv2(
 /// # Safety
 /// As for preadv2(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn preadv64v2(
+pub(crate) unsafe extern "C-unwind" fn preadv64v2(
     fd: c_int,
     parts: *const iovec,
     count: c_int,
@@ -246,7 +254,11 @@ pub(super) fn plain_message(parts: *mut iovec, count: usize) -> msghdr {
 /// # Safety
 /// As for recvmsg(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
+pub(crate) unsafe extern "C-unwind" fn recvmsg(
+    fd: c_int,
+    message: *mut msghdr,
+    flags: c_int,
+) -> ssize_t {
     if let Some(slot) = slots::stream(fd)
         // SAFETY: the program passes a valid message or null.
         && let Some(header) = unsafe { message.as_mut() }
@@ -275,7 +287,7 @@ pub(crate) unsafe extern "C" fn recvmsg(fd: c_int, message: *mut msghdr, flags: 
 /// # Safety
 /// As for recvmmsg(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn recvmmsg(
+pub(crate) unsafe extern "C-unwind" fn recvmmsg(
     fd: c_int,
     messages: *mut mmsghdr,
     count: u32,
@@ -318,7 +330,7 @@ pub(crate) unsafe extern "C" fn recvmmsg(
 /// # Safety
 /// As for recv(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn __recv_chk(
+pub(crate) unsafe extern "C-unwind" fn __recv_chk(
     fd: c_int,
     buffer: *mut c_void,
     length: size_t,
@@ -333,7 +345,7 @@ pub(crate) unsafe extern "C" fn __recv_chk(
 /// # Safety
 /// As for recvfrom(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn __recvfrom_chk(
+pub(crate) unsafe extern "C-unwind" fn __recvfrom_chk(
     fd: c_int,
     buffer: *mut c_void,
     length: size_t,
@@ -350,7 +362,7 @@ pub(crate) unsafe extern "C" fn __recvfrom_chk(
 /// # Safety
 /// As for read(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn __read_chk(
+pub(crate) unsafe extern "C-unwind" fn __read_chk(
     fd: c_int,
     buffer: *mut c_void,
     length: size_t,

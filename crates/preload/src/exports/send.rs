@@ -55,7 +55,7 @@ unsafe fn destination(name: *const sockaddr, length: socklen_t) -> Result<Option
 /// # Safety
 /// As for sendto(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn sendto(
+pub(crate) unsafe extern "C-unwind" fn sendto(
     fd: c_int,
     buffer: *const c_void,
     length: size_t,
@@ -90,7 +90,7 @@ pub(crate) unsafe extern "C" fn sendto(
 /// # Safety
 /// As for send(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn send(
+pub(crate) unsafe extern "C-unwind" fn send(
     fd: c_int,
     buffer: *const c_void,
     length: size_t,
@@ -107,7 +107,11 @@ pub(crate) unsafe extern "C" fn send(
 /// # Safety
 /// As for write(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, length: size_t) -> ssize_t {
+pub(crate) unsafe extern "C-unwind" fn write(
+    fd: c_int,
+    buffer: *const c_void,
+    length: size_t,
+) -> ssize_t {
     if !slots::carries_data(fd) {
         // SAFETY: the program's arguments.
         return unsafe { real::write(fd, buffer, length) };
@@ -119,7 +123,11 @@ pub(crate) unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, length: 
 /// # Safety
 /// As for writev(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn writev(fd: c_int, list: *const iovec, count: c_int) -> ssize_t {
+pub(crate) unsafe extern "C-unwind" fn writev(
+    fd: c_int,
+    list: *const iovec,
+    count: c_int,
+) -> ssize_t {
     if let Some(slot) = slots::stream(fd).filter(|_| (1..=1_024).contains(&count)) {
         // SAFETY: the program's arguments.
         return unsafe {
@@ -145,7 +153,7 @@ pub(crate) unsafe extern "C" fn writev(fd: c_int, list: *const iovec, count: c_i
 /// # Safety
 /// As for pwritev2(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pwritev2(
+pub(crate) unsafe extern "C-unwind" fn pwritev2(
     fd: c_int,
     parts: *const iovec,
     count: c_int,
@@ -166,7 +174,7 @@ pub(crate) unsafe extern "C" fn pwritev2(
 /// # Safety
 /// As for pwritev2(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pwritev64v2(
+pub(crate) unsafe extern "C-unwind" fn pwritev64v2(
     fd: c_int,
     parts: *const iovec,
     count: c_int,
@@ -180,7 +188,7 @@ pub(crate) unsafe extern "C" fn pwritev64v2(
 /// # Safety
 /// As for sendmsg(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn sendmsg(
+pub(crate) unsafe extern "C-unwind" fn sendmsg(
     fd: c_int,
     message: *const msghdr,
     flags: c_int,
@@ -248,7 +256,7 @@ unsafe fn return_passed_sockets(header: &msghdr) {
 /// # Safety
 /// As for sendmmsg(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn sendmmsg(
+pub(crate) unsafe extern "C-unwind" fn sendmmsg(
     fd: c_int,
     messages: *mut mmsghdr,
     count: u32,
@@ -274,7 +282,7 @@ pub(crate) unsafe extern "C" fn sendmmsg(
 /// # Safety
 /// As for sendmmsg(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn __sendmmsg(
+pub(crate) unsafe extern "C-unwind" fn __sendmmsg(
     fd: c_int,
     messages: *mut mmsghdr,
     count: u32,

@@ -14,7 +14,11 @@ use crate::{epoll, guard, process, real, slots, stream};
 /// # Safety
 /// As for socket(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn socket(
+    domain: c_int,
+    kind: c_int,
+    protocol: c_int,
+) -> c_int {
     // SAFETY: the call takes integers.
     let fd = unsafe { real::socket(domain, kind, protocol) };
     // The descriptor's last owner may have closed it by a call that is not replaced.
@@ -28,7 +32,7 @@ pub(crate) unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_i
 /// # Safety
 /// As for bind(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn bind(
+pub(crate) unsafe extern "C-unwind" fn bind(
     fd: c_int,
     address: *const sockaddr,
     length: socklen_t,
@@ -40,7 +44,7 @@ pub(crate) unsafe extern "C" fn bind(
 /// # Safety
 /// As for connect(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn connect(
+pub(crate) unsafe extern "C-unwind" fn connect(
     fd: c_int,
     address: *const sockaddr,
     length: socklen_t,
@@ -62,7 +66,7 @@ pub(crate) unsafe extern "C" fn connect(
 /// # Safety
 /// As for shutdown(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn shutdown(fd: c_int, how: c_int) -> c_int {
     if slots::stream(fd).is_some() {
         after(0, |_| stream::give_up(fd, Cause::Shutdown));
     }
@@ -74,7 +78,7 @@ pub(crate) unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
 /// # Safety
 /// As for setsockopt(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn setsockopt(
+pub(crate) unsafe extern "C-unwind" fn setsockopt(
     fd: c_int,
     level: c_int,
     name: c_int,
@@ -140,7 +144,11 @@ unsafe fn last_index(value: *const c_void, length: socklen_t) -> u32 {
 /// # Safety
 /// As for ioctl(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn ioctl(
+    fd: c_int,
+    request: c_ulong,
+    argument: usize,
+) -> c_int {
     if request == libc::FIOCLEX as c_ulong && process::is_inherited(fd) {
         return fail(libc::EBADF) as c_int;
     }
@@ -169,7 +177,7 @@ pub(crate) unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: usi
 /// # Safety
 /// As for fcntl(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
     if command == libc::F_SETFD && process::is_inherited(fd) {
         return fail(libc::EBADF) as c_int;
     }
@@ -198,7 +206,11 @@ pub(crate) unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize
 /// # Safety
 /// As for fcntl(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn fcntl64(
+    fd: c_int,
+    command: c_int,
+    argument: usize,
+) -> c_int {
     // SAFETY: the program's arguments.
     unsafe { fcntl(fd, command, argument) }
 }

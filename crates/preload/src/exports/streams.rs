@@ -13,7 +13,7 @@ use crate::{guard, real, slots, stream};
 /// # Safety
 /// As for accept4(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn accept4(
+pub(crate) unsafe extern "C-unwind" fn accept4(
     fd: c_int,
     address: *mut sockaddr,
     length: *mut socklen_t,
@@ -36,7 +36,7 @@ pub(crate) unsafe extern "C" fn accept4(
 /// # Safety
 /// As for accept(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn accept(
+pub(crate) unsafe extern "C-unwind" fn accept(
     fd: c_int,
     address: *mut sockaddr,
     length: *mut socklen_t,
@@ -145,7 +145,7 @@ pub(super) fn set_flags(fd: c_int, slot: &Slot, flags: c_int) {
 /// # Safety
 /// As for getsockopt(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn getsockopt(
+pub(crate) unsafe extern "C-unwind" fn getsockopt(
     fd: c_int,
     level: c_int,
     name: c_int,
@@ -179,7 +179,7 @@ pub(crate) unsafe extern "C" fn getsockopt(
 /// # Safety
 /// As for _exit(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn _exit(status: c_int) -> ! {
+pub(crate) unsafe extern "C-unwind" fn _exit(status: c_int) -> ! {
     stream::exit(Cause::Exit);
     // SAFETY: ends all threads of the process, as the C library's function does.
     unsafe { libc::syscall(libc::SYS_exit_group, status) };
@@ -189,7 +189,7 @@ pub(crate) unsafe extern "C" fn _exit(status: c_int) -> ! {
 /// # Safety
 /// As for _Exit(3).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn _Exit(status: c_int) -> ! {
+pub(crate) unsafe extern "C-unwind" fn _Exit(status: c_int) -> ! {
     // SAFETY: as above.
     unsafe { _exit(status) }
 }

@@ -11,6 +11,10 @@ use super::{copies, descriptors, execution, polling, receive, send, sockets, sys
 use crate::errno::set_errno;
 use crate::{process, real};
 
+/// `SECCOMP_SET_MODE_STRICT` and `SECCOMP_SET_MODE_FILTER`.
+const STRICT: usize = 0;
+const FILTER: usize = 1;
+
 // The C library's functions have the same arguments as the kernel in all of these calls, except
 // the size of a signal mask, which follows them.
 macro_rules! call {
@@ -25,7 +29,7 @@ macro_rules! call {
 /// # Safety
 /// As for the system call.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn syscall(
+pub(crate) unsafe extern "C-unwind" fn syscall(
     number: c_long,
     a: usize,
     b: usize,
@@ -43,6 +47,10 @@ pub(crate) unsafe extern "C" fn syscall(
     if number == libc::SYS_io_uring_setup && !process::leave_to_kernel("the process uses io_uring")
     {
         set_errno(libc::EOPNOTSUPP);
+        return -1;
+    }
+    if number == libc::SYS_seccomp && matches!(a, STRICT | FILTER) && !process::leave_for_filter() {
+        set_errno(libc::EPERM);
         return -1;
     }
     // SAFETY: the program's arguments.
@@ -113,6 +121,9 @@ unsafe fn control(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> Option<c_lo
             call!(polling::epoll_pwait(a as c_int, b, c as c_int, d as c_int, e))
         }
         libc::SYS_epoll_pwait2 => call!(polling::epoll_pwait2(a as c_int, b, c as c_int, d, e)),
+        libc::SYS_setrlimit => call!(system::setrlimit(a as c_uint, b)),
+        libc::SYS_prlimit64 => call!(system::prlimit(a as libc::pid_t, b as c_uint, c, d)),
+        libc::SYS_prctl => call!(system::prctl(a as c_int, b, c, d, e)),
         libc::SYS_execve => call!(execution::execve(a, b, c)),
         libc::SYS_execveat => {
             call!(execution::execveat(a as c_int, b, c, d, e as c_int))

@@ -1,8 +1,8 @@
 //! Forks and signals.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use libc::{pid_t, sigaction as SigAction, sighandler_t};
+use libc::{pid_t, rlimit, sigaction as SigAction, sighandler_t};
 
 use crate::errno::fail;
 use crate::{guard, process, real, signals};
@@ -10,7 +10,7 @@ use crate::{guard, process, real, signals};
 /// # Safety
 /// As for sigaction(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn sigaction(
+pub(crate) unsafe extern "C-unwind" fn sigaction(
     signal: c_int,
     new: *const SigAction,
     old: *mut SigAction,
@@ -22,14 +22,17 @@ pub(crate) unsafe extern "C" fn sigaction(
 /// # Safety
 /// As for signal(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn signal(signal: c_int, handler: sighandler_t) -> sighandler_t {
+pub(crate) unsafe extern "C-unwind" fn signal(
+    signal: c_int,
+    handler: sighandler_t,
+) -> sighandler_t {
     signals::set_handler(signal, handler, libc::SA_RESTART)
 }
 
 /// # Safety
 /// As for siginterrupt(3).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn siginterrupt(signal: c_int, interrupts: c_int) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn siginterrupt(signal: c_int, interrupts: c_int) -> c_int {
     signals::set_interrupt(signal, interrupts != 0)
 }
 
@@ -93,7 +96,7 @@ pub(crate) unsafe extern "C" fn vfork() -> pid_t {
 /// # Safety
 /// As for system(3).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
+pub(crate) unsafe extern "C-unwind" fn system(command: *const c_char) -> c_int {
     process::before_exec(false);
     // SAFETY: the program's argument.
     let result = unsafe { real::system(command) };
@@ -104,7 +107,7 @@ pub(crate) unsafe extern "C" fn system(command: *const c_char) -> c_int {
 /// # Safety
 /// As for popen(3).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn popen(
+pub(crate) unsafe extern "C-unwind" fn popen(
     command: *const c_char,
     kind: *const c_char,
 ) -> *mut libc::FILE {
@@ -115,13 +118,90 @@ pub(crate) unsafe extern "C" fn popen(
     result
 }
 
+/// Returns all sockets to the kernel before a limit of memory that leaves the library too little.
+///
+/// # Safety
+/// As for setrlimit(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C-unwind" fn setrlimit(resource: c_uint, limit: *const rlimit) -> c_int {
+    // SAFETY: the program passes a valid structure or null.
+    if !unsafe { limit.as_ref() }.is_none_or(|limit| process::accept_limit(resource, limit)) {
+        return fail(libc::EPERM) as c_int;
+    }
+    // SAFETY: the program's arguments.
+    unsafe { real::setrlimit(resource, limit) }
+}
+
+/// # Safety
+/// As for setrlimit(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C-unwind" fn setrlimit64(
+    resource: c_uint,
+    limit: *const rlimit,
+) -> c_int {
+    // SAFETY: the program's arguments; on 64-bit systems both structures are the same.
+    unsafe { setrlimit(resource, limit) }
+}
+
+/// # Safety
+/// As for prlimit(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C-unwind" fn prlimit(
+    process: pid_t,
+    resource: c_uint,
+    new: *const rlimit,
+    old: *mut rlimit,
+) -> c_int {
+    let is_own = process == 0 || process.cast_unsigned() == std::process::id();
+    // SAFETY: the program passes a valid structure or null.
+    let limit = unsafe { new.as_ref() }.filter(|_| is_own);
+    if !limit.is_none_or(|limit| process::accept_limit(resource, limit)) {
+        return fail(libc::EPERM) as c_int;
+    }
+    // SAFETY: the program's arguments.
+    unsafe { real::prlimit(process, resource, new, old) }
+}
+
+/// # Safety
+/// As for prlimit(2).
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C-unwind" fn prlimit64(
+    process: pid_t,
+    resource: c_uint,
+    new: *const rlimit,
+    old: *mut rlimit,
+) -> c_int {
+    // SAFETY: the program's arguments; on 64-bit systems both structures are the same.
+    unsafe { prlimit(process, resource, new, old) }
+}
+
+/// Returns all sockets to the kernel before a filter of system calls is installed: it may not list
+/// those of the library.
+///
+/// # Safety
+/// As for prctl(2). The C library passes as many arguments on.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C-unwind" fn prctl(
+    option: c_int,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+) -> c_int {
+    if option == libc::PR_SET_SECCOMP && !process::leave_for_filter() {
+        return fail(libc::EPERM) as c_int;
+    }
+    // SAFETY: the program's arguments.
+    unsafe { real::prctl(option, a, b, c, d) }
+}
+
 /// Does the same as _Fork(3), or the same as fork(2) once an interface is open: handlers of
 /// pthread_atfork(3) keep its descriptors out of the child.
 ///
 /// # Safety
 /// As for _Fork(3).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn _Fork() -> pid_t {
+pub(crate) unsafe extern "C-unwind" fn _Fork() -> pid_t {
     // SAFETY: as for _Fork(3).
     unsafe { if process::open_stacks().is_empty() { real::_Fork() } else { real::fork() } }
 }
@@ -149,7 +229,7 @@ extern "C" fn with_forgotten_sockets(copy: *mut c_void) -> c_int {
 /// # Safety
 /// As for clone(2).
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn clone(
+pub(crate) unsafe extern "C-unwind" fn clone(
     entry: Entry,
     stack: *mut c_void,
     flags: c_int,

@@ -8,6 +8,7 @@ mod epoll_instances;
 mod interfaces;
 mod kernel_rules;
 mod kills;
+mod limits;
 #[path = "../../../stack/tests/it/odd_frames.rs"]
 mod odd_frames;
 mod peer;

@@ -95,6 +95,10 @@ counters! {
     upper_layer, UpperLayer,
     /// Takeovers refused: timestamps in microseconds.
     microseconds, Microseconds,
+    /// Takeovers refused: `TCP_USER_TIMEOUT`.
+    user_timeout, UserTimeout,
+    /// Takeovers refused: a keep-alive within a minute.
+    keepalive, Keepalive,
     /// Takeovers refused: `SO_BINDTODEVICE`.
     bound_to_device, BoundToDevice,
     /// Takeovers refused: the path does not bypass the kernel.
@@ -138,7 +142,12 @@ impl TcpCounters {
     #[must_use]
     pub fn refused(&self) -> u64 {
         let features = self.ecn + self.mptcp + self.authentication + self.upper_layer;
-        let others = self.not_established + self.microseconds + self.bound_to_device;
+        let others = self.not_established
+            + self.microseconds
+            + self.user_timeout
+            + self.keepalive
+            + self.bound_to_device
+            + self.host_rule;
         let limits = self.no_path + self.full + self.window + self.filter;
         features + others + limits + self.no_keeper + self.kernel_errors
     }
@@ -171,6 +180,8 @@ impl Count {
                 feature::AUTHENTICATION => Self::Authentication,
                 feature::UPPER_LAYER => Self::UpperLayer,
                 feature::MICROSECONDS => Self::Microseconds,
+                feature::USER_TIMEOUT => Self::UserTimeout,
+                feature::KEEPALIVE => Self::Keepalive,
                 _ => Self::BoundToDevice,
             },
             TakeoverError::Path(_) => Self::NoPath,

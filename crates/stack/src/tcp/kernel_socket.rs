@@ -271,6 +271,17 @@ impl<'s> KernelSocket<'s> {
         self.value(libc::SOL_SOCKET, libc::SO_KEEPALIVE)
     }
 
+    /// Returns the seconds of silence before keep-alives.
+    pub(super) fn keepalive_idle(&self) -> io::Result<i32> {
+        self.tcp(libc::TCP_KEEPIDLE)
+    }
+
+    /// Returns the milliseconds for which sent data may stay unacknowledged; 0 for the system's
+    /// limit.
+    pub(super) fn user_timeout(&self) -> io::Result<i32> {
+        self.tcp(libc::TCP_USER_TIMEOUT)
+    }
+
     pub(super) fn set_keepalive(&self, keepalive: i32) -> io::Result<()> {
         self.set(libc::SOL_SOCKET, libc::SO_KEEPALIVE, &keepalive)
     }

@@ -30,6 +30,10 @@ pub(super) const RING: usize = 128 << 10;
 /// The longest receive ring: the kernel's own limit of a buffer is 6 MiB (`tcp_rmem`).
 pub(super) const RING_MAX: usize = 8 << 20;
 
+/// The shortest time before keep-alives, in seconds. A silent connection is handed back after 10 s,
+/// and the kernel counts from then on.
+const KEEPALIVE_MIN: i32 = 60;
+
 /// The reason why a connection cannot be taken over now.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -73,6 +77,8 @@ pub(super) mod feature {
     pub(crate) const MPTCP: &str = "MPTCP";
     pub(crate) const AUTHENTICATION: &str = "TCP-AO";
     pub(crate) const UPPER_LAYER: &str = "an upper layer protocol, such as TLS";
+    pub(crate) const USER_TIMEOUT: &str = "TCP_USER_TIMEOUT";
+    pub(crate) const KEEPALIVE: &str = "a keep-alive within a minute";
     pub(crate) const MICROSECONDS: &str = "timestamps in microseconds";
     /// Frames presented to the kernel arrive over loopback.
     pub(crate) const BOUND_TO_DEVICE: &str = "SO_BINDTODEVICE";
@@ -306,6 +312,12 @@ fn check(socket: KernelSocket<'_>, constants: &Constants) -> Result<Info, Takeov
     constants.check(socket)?;
     if socket.has_upper_layer() {
         return Err(TakeoverError::Feature(feature::UPPER_LAYER));
+    }
+    if socket.user_timeout()? != 0 {
+        return Err(TakeoverError::Feature(feature::USER_TIMEOUT));
+    }
+    if socket.keepalive()? != 0 && socket.keepalive_idle()? < KEEPALIVE_MIN {
+        return Err(TakeoverError::Feature(feature::KEEPALIVE));
     }
     if socket.bound_interface()? != 0 {
         return Err(TakeoverError::Feature(feature::BOUND_TO_DEVICE));

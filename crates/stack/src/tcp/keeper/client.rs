@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hairpin_mapped::{StateFile, StateSlot, sealed_copy};
+use hairpin_mapped::{StateFile, StateSlot};
 use hairpin_tcp::Numbers;
 use hairpin_xdp::{
     ForkGuardedFd, Interface, InterfaceError, LinkState, Mode, OpenedInterface, ReceiveStamps,
@@ -17,7 +17,7 @@ use hairpin_xdp::{
 use socket2::SockRef;
 use zerocopy::{FromBytes, IntoBytes};
 
-use super::message::{self, Message, Request};
+use super::message::{self, Message, PAYLOAD, Request};
 use super::open::{Busy, OpenRequest};
 use super::record::{self, Phase};
 use crate::stack::interface_settings;
@@ -251,12 +251,16 @@ impl KeeperClient {
         payload: &[u8],
         descriptors: &[BorrowedFd<'_>],
     ) -> io::Result<Message> {
+        self.with_keeper(|keeper| ask(keeper, numbers, payload, descriptors))
+    }
+
+    /// Calls `ask` with the connection to the keeper, while no other thread uses it.
+    fn with_keeper<T>(&self, ask: impl FnOnce(BorrowedFd<'_>) -> io::Result<T>) -> io::Result<T> {
         if self.is_lost() {
             return Err(ErrorKind::NotConnected.into());
         }
         let _requests = self.0.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = ask(self.0.socket.as_fd(), numbers, payload, descriptors);
-        answer.inspect_err(|_| self.set_lost())
+        ask(self.0.socket.as_fd()).inspect_err(|_| self.set_lost())
     }
 
     /// Calls `send` with a connection to the process that replaces a keeper.
@@ -382,13 +386,8 @@ impl Kept {
         given: &Given,
         bytes: &[u8],
     ) -> io::Result<Sent> {
-        let file = match bytes {
-            [] => None,
-            _ => Some(ForkGuardedFd::from_fn(|| sealed_copy(c"hairpin-bytes", bytes))?),
-        };
         let numbers = [Request::GiveBack as u32, self.slot.index(), 0, 0];
-        let files: Vec<_> = file.iter().map(AsFd::as_fd).collect();
-        let answer = self.request(numbers, given.as_bytes(), socket, &files)?;
+        let answer = self.request(numbers, given.as_bytes(), socket, bytes)?;
         check(&answer)?;
         let [_, _, beside, error] = answer.numbers;
         let error = (error != 0).then(|| io::Error::from_raw_os_error(error.cast_signed()));
@@ -408,7 +407,8 @@ impl Kept {
         check(&self.request(numbers, &[], socket, &[])?)
     }
 
-    /// Sends a request for this slot; to the process that replaces a keeper, with the descriptor.
+    /// Sends a request for this slot after `bytes`; to the process that replaces a keeper, with the
+    /// descriptor.
     ///
     /// # Errors
     /// `PermissionDenied` if no keeper is left.
@@ -417,12 +417,17 @@ impl Kept {
         numbers: message::Numbers,
         payload: &[u8],
         socket: BorrowedFd<'_>,
-        files: &[BorrowedFd<'_>],
+        bytes: &[u8],
     ) -> io::Result<Message> {
-        let answered = self.client.call(numbers, payload, files).or_else(|_| {
-            let all = [&[socket], files].concat();
-            self.client.with_replacement(|keeper| ask(keeper, numbers, payload, &all))
-        });
+        let ask_with = |keeper: BorrowedFd<'_>, descriptors: &[BorrowedFd<'_>]| {
+            for part in bytes.chunks(PAYLOAD) {
+                message::send(keeper, [Request::AddBytes as u32, 0, 0, 0], part, &[], 0)?;
+            }
+            ask(keeper, numbers, payload, descriptors)
+        };
+        let answered = self.client.with_keeper(|keeper| ask_with(keeper, &[]));
+        let answered = answered
+            .or_else(|_| self.client.with_replacement(|keeper| ask_with(keeper, &[socket])));
         answered.map_err(|_| ErrorKind::PermissionDenied.into())
     }
 

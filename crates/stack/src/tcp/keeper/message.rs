@@ -12,12 +12,13 @@ pub(super) const DESCRIPTORS_MAX: usize = 253;
 const CONTROL: usize = 16 + 4 * DESCRIPTORS_MAX + 4;
 
 /// The longest text or IP packet of a message.
-const PAYLOAD: usize = 64 << 10;
+pub(super) const PAYLOAD: usize = 64 << 10;
 /// The size of a message without text.
 const NUMBERS: usize = size_of::<Numbers>();
 
 /// What a program sends, with the meaning of the second number: a slot, if it is not named. All but
-/// `Inject`, `InjectUdp` and `UseNeighbor` are answered: the second number is 0 or an error.
+/// `AddBytes`, `Inject`, `InjectUdp` and `UseNeighbor` are answered: the second number is 0 or an
+/// error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Request {
@@ -26,9 +27,9 @@ pub(super) enum Request {
     /// The answer has a [`Taken`](crate::tcp::transfer::Taken).
     TakeOver = 1,
     /// Give the connection of this slot back to the kernel. The payload is a
-    /// [`Given`](crate::tcp::transfer::Given); its bytes, if there are any, are in a memory file.
-    /// If the slot is not held, the connection's descriptor is before that of the file. The answer
-    /// has the number of bytes found beside, and the error of what was sent.
+    /// [`Given`](crate::tcp::transfer::Given); its bytes came before. If the slot is not held, the
+    /// connection's descriptor is passed. The answer has the number of bytes found beside, and the
+    /// error of what was sent.
     GiveBack = 2,
     /// Undo the takeover of this slot.
     Undo = 3,
@@ -55,6 +56,8 @@ pub(super) enum Request {
     /// flow. The number is the index of the interface. The answer has the sum of 1 if a rule
     /// restricts IPv4 and 2 for IPv6, the same for translations, and the first rule as text.
     FindRules = 13,
+    /// Add the payload to the bytes of the next `GiveBack`. Not answered.
+    AddBytes = 14,
 }
 
 impl Request {
@@ -74,6 +77,7 @@ impl Request {
             UseNeighbor,
             Leave,
             FindRules,
+            AddBytes,
         ];
         all.into_iter().find(|request| *request as u32 == number)
     }

@@ -1,13 +1,12 @@
 //! The requests of a process.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
-use hairpin_mapped::{StateReader, read_sealed_copy};
+use hairpin_mapped::StateReader;
 use hairpin_wire::Protocol;
 use hairpin_xdp::{Device, InterfaceError, LinkError, LinkOwner, PreparedInterface};
 use socket2::{SockAddr, SockRef};
@@ -40,6 +39,8 @@ pub(super) struct Client {
     /// The local and the remote addresses of connections that may receive injected packets, until a
     /// time for those that the kernel has again.
     pub(super) flows: HashMap<[SocketAddr; 2], Option<Instant>>,
+    /// The bytes of the next connection that it gives back.
+    pub(super) bytes: Vec<u8>,
     /// Its interfaces by name.
     pub(super) interfaces: HashMap<String, HeldInterface>,
 }
@@ -83,7 +84,7 @@ impl Client {
         message::send(socket.as_fd(), [0; 4], &[], &sent, libc::MSG_DONTWAIT)?;
         let process = open_process(process).ok();
         let (orphans, flows, interfaces) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Ok(Self { socket, process, state, orphans, flows, interfaces })
+        Ok(Self { socket, process, state, orphans, flows, bytes: Vec::new(), interfaces })
     }
 
     /// Serves one request; `None` if the process has ended. A request that the library does not
@@ -125,7 +126,7 @@ impl Client {
                 Ok(taken) => ([0; 4], taken.as_bytes().to_vec()),
                 Err(refusal) => refused(&refusal),
             },
-            Request::GiveBack => match self.give_back(slot, &payload, &mut passed, privileges) {
+            Request::GiveBack => match self.give_back(slot, &payload, passed.take(), privileges) {
                 Ok(Sent { beside, error }) => {
                     ([0, 0, beside, error.map_or(0, |error| number(&error))], Vec::new())
                 }
@@ -152,6 +153,10 @@ impl Client {
                 privileges.open.retain(|name| !self.interfaces.contains_key(name));
                 self.interfaces.clear();
                 Answer::default()
+            }
+            Request::AddBytes => {
+                self.add_bytes(&payload);
+                return None;
             }
             Request::Inject => {
                 self.inject(&mut payload, injector);
@@ -229,9 +234,10 @@ impl Client {
         &mut self,
         slot: u32,
         given: &[u8],
-        passed: &mut Passed,
+        socket: Option<OwnedFd>,
         privileges: &mut Privileges,
     ) -> io::Result<Sent> {
+        let bytes = std::mem::take(&mut self.bytes);
         let invalid = || io::Error::from_raw_os_error(libc::EINVAL);
         let given = Given::read_from_bytes(given).map_err(|_| invalid())?;
         if !given.is_possible(RING, RING_MAX) {
@@ -240,19 +246,25 @@ impl Client {
         let mut other = None;
         if !self.orphans.contains_key(&slot) {
             // The keeper before this one has held it.
-            let socket = passed.take().ok_or_else(invalid)?;
+            let socket = socket.ok_or_else(invalid)?;
             other = Some(self.hold(slot, socket, privileges)?);
         }
         let result = match other.as_mut().or_else(|| self.orphans.get_mut(&slot)) {
             Some(orphan) => {
                 self.flows.insert(orphan.addresses().map(plain), Some(Instant::now() + LATE));
-                read_bytes(passed.take(), given.length())
-                    .and_then(|bytes| orphan.give(&given, &bytes))
+                orphan.give(&given, &bytes)
             }
             None => Err(invalid()),
         };
         other.into_iter().for_each(Orphan::close);
         result
+    }
+
+    /// Adds to the bytes of the next connection that the process gives back.
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        if self.bytes.len() + bytes.len() <= RING + RING_MAX {
+            self.bytes.extend(bytes);
+        }
     }
 
     fn release(&mut self, slot: u32) {
@@ -424,15 +436,6 @@ fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// Reads the bytes of a connection.
-fn read_bytes(file: Option<OwnedFd>, length: usize) -> io::Result<Vec<u8>> {
-    let Some(file) = file.map(File::from) else { return Ok(Vec::new()) };
-    let bytes = read_sealed_copy(&file, length);
-    if bytes.is_err() {
-        close_aside(file.into());
-    }
-    bytes
-}
 /// Opens a process (pidfd_open(2)).
 fn open_process(process: libc::pid_t) -> io::Result<OwnedFd> {
     // SAFETY: the call takes integers.

@@ -75,7 +75,7 @@ fn dead_client(state: StateReader, slot: u32, orphan: Orphan) -> Client {
     let [socket, _program] = message::pair().unwrap();
     let orphans = HashMap::from([(slot, orphan)]);
     let (flows, interfaces) = (HashMap::new(), HashMap::new());
-    Client { socket, process: None, state, orphans, flows, interfaces }
+    Client { socket, process: None, state, orphans, flows, bytes: Vec::new(), interfaces }
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn keeper_survives_clients_that_send_garbage() {
             let file = std::fs::File::open("/dev/null").unwrap();
             for _ in 0..8 {
                 let mut numbers = [0; 4].map(|_: u32| (rng.next() >> 32) as u32);
-                numbers[0] %= 14;
+                numbers[0] %= 16;
                 if rng.next().is_multiple_of(2) {
                     numbers[1] %= 4;
                 }
