@@ -117,8 +117,8 @@ pub fn output(hosts: &HostPair, mut command: Command) -> Result<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
-        let last = errors.lines().chain(text.lines()).last().unwrap_or("nothing");
-        bail!("sockperf has failed ({}); it printed: {last}", output.status);
+        let [text, errors] = [&text, &*errors].map(|all| all.lines().last().unwrap_or("nothing"));
+        bail!("sockperf has failed ({}); it printed: {text}; errors: {errors}", output.status);
     }
     Ok(text)
 }

@@ -38,8 +38,9 @@
 //! | `log.rs`, `counters.rs`, `summary.rs` | output |
 //!
 //! The library's own calls never enter its functions: a thread-local mark, set while a thread is
-//! inside, passes them to the C library. No panic crosses into the program, because every exported
-//! function is `extern "C"`: a panic there ends the process.
+//! inside, passes them to the C library. The exported functions may be unwound, because a thread of
+//! the program may be canceled where it waits. But no panic crosses into the program: it ends the
+//! process.
 //!
 //! `unsafe` is allowed in this crate, for the program's pointers. Each block is documented.
 

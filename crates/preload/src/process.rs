@@ -143,7 +143,17 @@ fn has_enough_memory() -> bool {
     })
 }
 
+/// Ends the process after a panic of the library, which must not unwind the program's functions.
+fn abort_on_panic() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        print(panic);
+        std::process::abort();
+    }));
+}
+
 fn open_all() -> &'static [Stack] {
+    abort_on_panic();
     if !has_enough_memory() {
         let reason = "the limit of memory (RLIMIT_AS, RLIMIT_DATA) leaves too little";
         if settings().strict && !FORKED.load(Ordering::Relaxed) {

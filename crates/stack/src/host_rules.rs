@@ -125,7 +125,11 @@ impl HostRules {
             }
         }
         if self.read_at.is_none_or(|at| at.elapsed() > KNOWN) {
-            let filters = traffic_control(interface)?.filters;
+            let filters = match traffic_control(interface) {
+                // A kernel without traffic control.
+                Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Vec::new(),
+                control => control?.filters,
+            };
             let filter =
                 filters.first().map(|kind| format!("the {kind} filter of traffic control"));
             let restricting = [filter.clone(), filter];

@@ -1,7 +1,7 @@
 //! The functions that replace the C library's.
 //!
-//! Each passes a call on unless it concerns a descriptor of the table. All are `extern "C"`, so a
-//! panic ends the process instead of crossing into the program.
+//! Each passes a call on unless it concerns a descriptor of the table. Most are `C-unwind`, because
+//! a thread that waits in one may be canceled.
 
 mod aliases;
 mod copies;

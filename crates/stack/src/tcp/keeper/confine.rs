@@ -76,6 +76,10 @@ const CALLS: &[c_long] = &[
     libc::SYS_poll,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_readlink,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lstat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_stat,
 ];
 
 /// Gives up all capabilities but those of the keeper, executing programs with more privileges, and

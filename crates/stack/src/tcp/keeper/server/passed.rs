@@ -4,6 +4,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use socket2::{Protocol, SockRef};
+
 /// The most descriptors that are closed aside at a time.
 const CLOSING_MAX: usize = 64;
 /// The number of descriptors for requests when no more connections are held.
@@ -37,6 +39,14 @@ pub(in crate::tcp::keeper) fn close_aside(descriptor: OwnedFd) {
         std::mem::forget(close);
     } else if let Err(_closed) = thread::Builder::new().stack_size(64 << 10).spawn(close) {
         CLOSING.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Closes what should be a UDP socket, whose close never waits.
+pub(super) fn close_udp(socket: OwnedFd) {
+    match SockRef::from(&socket).protocol() {
+        Ok(Some(Protocol::UDP)) => drop(socket),
+        _ => close_aside(socket),
     }
 }
 

@@ -15,7 +15,7 @@ use zerocopy::{FromBytes, IntoBytes};
 use super::super::message::{self, DESCRIPTORS_MAX, Message, Request};
 use super::super::open::{Busy, OTHER, OpenRequest};
 use super::super::orphan::Orphan;
-use super::passed::{Passed, close_aside, is_full};
+use super::passed::{Passed, close_aside, close_udp, is_full};
 use super::privileges::Privileges;
 use crate::HostRules;
 use crate::stack::prepare_interface;
@@ -391,7 +391,7 @@ fn find_rules(interface: u32, socket: Option<OwnedFd>, privileges: &mut Privileg
         };
     };
     let local = SockRef::from(&socket).local_addr().ok().and_then(|local| local.as_socket());
-    close_aside(socket);
+    close_udp(socket);
     match local.map(|local| privileges.obstacle(interface, local.ip(), None)) {
         Some(None) => Answer::default(),
         Some(Some(rule)) => refused(&Refusal::Rule(rule)),
@@ -417,7 +417,7 @@ fn inject_udp(
     {
         let _ = injector.inject_udp(socket.as_fd(), packet, destination.ip());
     }
-    close_aside(socket);
+    close_udp(socket);
 }
 
 /// Returns `true` if the socket is a UDP socket that receives such datagrams.
