@@ -16,7 +16,11 @@ const AS_USER: [&str; 5] =
 
 pub(super) fn cases() -> Vec<Case> {
     let reason = "the server forks for each connection";
-    vec![Case::new("PostgreSQL + pgbench", Expected::Kernel(reason), run).goal(0.95, false)]
+    vec![
+        Case::new("PostgreSQL + pgbench", Expected::Kernel(reason), run)
+            .flags(&["--user", "postgres"])
+            .goal(0.95, false),
+    ]
 }
 
 fn run(trial: &Trial) -> Result<Outcome> {

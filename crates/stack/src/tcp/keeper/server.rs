@@ -118,7 +118,9 @@ impl Server {
             let has_ended =
                 |it: &mut Ending| it.until <= now || ready.contains(&it.process.as_raw_fd());
             let ended: Vec<_> = self.ending.extract_if(.., has_ended).collect();
-            ended.into_iter().for_each(|ending| self.finish(ending.client));
+            for Ending { client, process, .. } in ended {
+                self.finish(client, !ready.contains(&process.as_raw_fd()));
+            }
             self.pending.retain_mut(|it| {
                 it.poll(&self.injector, now);
                 it.until > now && !it.orphan.is_acknowledged()
@@ -186,12 +188,13 @@ impl Server {
             Some(process) if !client.orphans.is_empty() => {
                 self.ending.push(Ending { client, process, until: Instant::now() + ENDED });
             }
-            _ => self.finish(client),
+            _ => self.finish(client, false),
         }
     }
 
-    /// Hands the connections of a dead process back to the kernel and closes them.
-    fn finish(&mut self, client: Client) {
+    /// Hands the connections of a dead process back to the kernel and closes them. A living process
+    /// has executed a program without the library: its connections are its own afterwards.
+    fn finish(&mut self, client: Client, is_alive: bool) {
         let Client { state, orphans, interfaces, .. } = client;
         self.privileges.open.retain(|name| !interfaces.contains_key(name));
         let rests: Vec<_> = orphans
@@ -208,6 +211,14 @@ impl Server {
                         in_flight.as_mut().and_then(|it| it.acknowledgment.as_mut())
                     {
                         let _ = self.injector.inject(packet);
+                    }
+                    if is_alive {
+                        // A byte stands for those that the library had received.
+                        match resets {
+                            true => orphan.reset(None, &self.injector),
+                            false => orphan.close(),
+                        }
+                        continue;
                     }
                     let mut pending = Pending::new(orphan, in_flight, Instant::now());
                     pending.poll(&self.injector, Instant::now());

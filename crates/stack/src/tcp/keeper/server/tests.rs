@@ -104,7 +104,7 @@ fn garbage_ends_only_its_own_connection() {
         let record = Record::parse(&state.words(slot.index()).unwrap(), RING, RING_MAX);
         let mut orphan = Orphan::new(OwnedFd::from(socket)).unwrap();
         orphan.take(0).unwrap();
-        server.finish(dead_client(state, slot.index(), orphan));
+        server.finish(dead_client(state, slot.index(), orphan), false);
         match record.map(|record| record.phase) {
             // Numbers that are wrong and possible are the program's own loss.
             Ok(Phase::Bypassing) => {
@@ -153,7 +153,7 @@ fn bytes_recorded_and_never_sent_reach_the_peer_after_a_short_timeout() {
     let injector = host.run(Injector::open).unwrap().unwrap();
     let [registration, run] = message::pair().unwrap();
     let mut server = Server::new(registration, injector, Vec::new(), user());
-    server.finish(dead_client(state, slot.index(), orphan));
+    server.finish(dead_client(state, slot.index(), orphan), false);
     let timeout = server.pending[0].orphan.kernel().info().unwrap().retransmission_timeout_us;
     assert!(timeout < 500_000, "{timeout} µs");
     let mut bytes = [0; LENGTH as usize];
@@ -519,4 +519,39 @@ fn no_port_in_use_is_taken_while_the_keeper_works() {
         println!("bound {taken} times, listening {listening} times");
         assert_eq!(listening, 0);
     });
+}
+
+/// The process that has lost the library still has the connection's descriptor.
+#[test]
+#[ignore = "needs root"]
+fn connection_of_a_living_process_continues() {
+    let testbed = Testbed::builder().build().unwrap();
+    let [host, other] = testbed.hosts();
+    let listener = other.run(|| TcpListener::bind((other.address(), 7_902))).unwrap().unwrap();
+    let to = listener.local_addr().unwrap();
+    let mut socket = host.run(|| TcpStream::connect(to)).unwrap().unwrap();
+    let mut peer = listener.accept().unwrap().0;
+    let mut orphan = Orphan::new(socket.try_clone().unwrap().into()).unwrap();
+    let Taken { send_next: sent, receive_next: received, .. } = orphan.take(0).unwrap();
+    let state = StateReader::create(CONNECTIONS as u32, RING).unwrap();
+    let file = StateFile::open(state.file(), CONNECTIONS as u32, RING).unwrap();
+    let slot = file.take().unwrap().unwrap();
+    let edge = sent.wrapping_add(60_000);
+    let receive_edge = received.wrapping_add(60_000);
+    let words = [1, sent, sent, sent, edge, 60_000, received, received, receive_edge, 0, 1_460];
+    for (word, value) in slot.words().iter().zip(words) {
+        word.store(value, Ordering::Release);
+    }
+    let injector = host.run(Injector::open).unwrap().unwrap();
+    let [registration, _run] = message::pair().unwrap();
+    let mut server = Server::new(registration, injector, Vec::new(), user());
+    server.finish(dead_client(state, slot.index(), orphan), true);
+    drop(server);
+    for _ in 0..10 {
+        socket.write_all(&MESSAGE).unwrap();
+        let mut bytes = [0; MESSAGE.len()];
+        peer.read_exact(&mut bytes).unwrap();
+        peer.write_all(&bytes).unwrap();
+        socket.read_exact(&mut bytes).unwrap();
+    }
 }
