@@ -252,3 +252,55 @@ fn new_rule_returns_flows_to_the_kernel() {
     program.kill().unwrap();
     program.wait().unwrap();
 }
+
+/// Exchanges messages over one connection until it ends, and prints the error.
+const UNTIL_ERROR: &str = "
+import socket, sys, time
+tcp = socket.create_connection((sys.argv[1], int(sys.argv[2])), 10)
+tcp.settimeout(None)
+try:
+    while True:
+        tcp.sendall(b'x' * 64)
+        tcp.recv(64, socket.MSG_WAITALL) or sys.exit('end')
+        time.sleep(0.01)
+except OSError as error:
+    print(type(error).__name__)
+";
+
+/// The kernel's socket ends with numbers that are old.
+#[test]
+#[ignore = "needs root"]
+fn connection_that_the_host_ends_is_reset_at_the_peer() {
+    let testbed = Testbed::namespaces().unwrap();
+    let [host, other] = testbed.hosts();
+    let listener = other.run(|| TcpListener::bind((other.address(), PORT))).unwrap().unwrap();
+    let peer = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let mut message = [0; 64];
+        loop {
+            let done = stream.read_exact(&mut message).and_then(|()| stream.write_all(&message));
+            if let Err(error) = done {
+                return error.kind();
+            }
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut command = hairpin();
+    command.args(["run", "--interface", "veth0", "--", "python3", "-c", UNTIL_ERROR]);
+    command.args([other.address().to_string(), PORT.to_string()]).env("HAIRPIN_LOG", "all");
+    command.stdout(Stdio::piped()).stderr(std::fs::File::create(&log).unwrap());
+    let program = host.spawn(command, &[]).unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    while !std::fs::read_to_string(&log).unwrap().contains("is taken over") {
+        assert!(Instant::now() < until);
+        sleep(Duration::from_millis(10));
+    }
+    let mut end = Command::new("ss");
+    end.args(["--kill", "--tcp", "dport", "=", &PORT.to_string()]).stdout(Stdio::null());
+    assert!(host.spawn(end, &[]).unwrap().wait().unwrap().success());
+    let output = program.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "ConnectionResetError\n");
+    assert_eq!(peer.join().unwrap(), std::io::ErrorKind::ConnectionReset);
+}

@@ -303,8 +303,14 @@ impl Bypass {
                 Ok(None) => return,
                 // Dissolved by a handback that found no route.
                 Err(error) if error.kind() == io::ErrorKind::NotConnected => return,
-                // The kernel has received an RST before the flow was redirected.
-                Err(_) => return self.connection.request_handback(Reason::Reset),
+                Err(error) => {
+                    // Otherwise the kernel has received an RST before the flow was redirected.
+                    if error.kind() != io::ErrorKind::ConnectionReset {
+                        // This host has ended the connection, with numbers that the peer ignores.
+                        self.transmit_reset(shared);
+                    }
+                    return self.connection.request_handback(Reason::Reset);
+                }
             }
         }
     }

@@ -178,6 +178,14 @@ impl Bypass {
         self.transmit_frame(shared, &frame[..length])
     }
 
+    /// Ends the connection of the peer.
+    pub(super) fn transmit_reset(&self, shared: &SharedState) {
+        let (mut frame, next) = ([0; 128], self.connection.numbers().send_next);
+        let (connection, header, flags) = (&self.connection, &self.header, TcpFlags::RST);
+        let length = connection.write_from_peer(now(), header, flags, next, [&[], &[]], &mut frame);
+        let _ = self.transmit_frame(shared, &frame[..length]);
+    }
+
     fn transmit_frame(&self, shared: &SharedState, frame: &[u8]) -> io::Result<()> {
         let mut data_plane = shared.data_plane();
         let Some(mut packet) = data_plane.interface.packet(frame.len() as u32) else {
@@ -207,10 +215,7 @@ impl Bypass {
             }
             std::thread::sleep(StdDuration::from_micros(20));
         }
-        let (mut frame, next) = ([0; 128], self.connection.snapshot(now()).send_next);
-        let (connection, header, flags) = (&self.connection, &self.header, TcpFlags::RST);
-        let length = connection.write_from_peer(now(), header, flags, next, [&[], &[]], &mut frame);
-        let _ = self.transmit_frame(shared, &frame[..length]);
+        self.transmit_reset(shared);
         if !self.inject(shared, TcpFlags::ACK | TcpFlags::RST, self.kernel_next, [&[], &[]]) {
             // No process is left that could: calls of the program end with an error too.
             let _ = socket.disconnect();
