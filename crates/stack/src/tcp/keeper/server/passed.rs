@@ -1,13 +1,13 @@
 //! Descriptors that programs have passed.
 
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use socket2::{Protocol, SockRef};
 
-/// The most descriptors that are closed aside at a time.
-const CLOSING_MAX: usize = 64;
+/// The most threads that close descriptors.
+const THREADS_MAX: usize = 64;
 /// The number of descriptors for requests when no more connections are held.
 const DESCRIPTORS_LEFT: libc::rlim_t = 16;
 
@@ -26,19 +26,37 @@ impl Drop for Passed {
         self.0.drain(..).for_each(close_aside);
     }
 }
-/// Closes a descriptor in a thread of its own: a close can wait for another process, such as the
-/// server of a file system, or for the peer of a socket with `SO_LINGER`.
+/// The descriptors to close aside, and the number of threads that do it.
+static CLOSING: Mutex<(Vec<OwnedFd>, usize)> = Mutex::new((Vec::new(), 0));
+
+fn closing() -> MutexGuard<'static, (Vec<OwnedFd>, usize)> {
+    CLOSING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Closes a descriptor in another thread: a close can wait for another process, such as the server
+/// of a file system, or for the peer of a socket with `SO_LINGER`. While the closes of all threads
+/// wait, later descriptors stay open, until this process has none left.
 pub(in crate::tcp::keeper) fn close_aside(descriptor: OwnedFd) {
-    static CLOSING: AtomicUsize = AtomicUsize::new(0);
-    let close = move || {
+    let (waiting, threads) = &mut *closing();
+    waiting.push(descriptor);
+    if *threads < THREADS_MAX
+        && thread::Builder::new().stack_size(64 << 10).spawn(close_waiting).is_ok()
+    {
+        *threads += 1;
+    }
+}
+
+fn close_waiting() {
+    loop {
+        let descriptor = {
+            let (waiting, threads) = &mut *closing();
+            let Some(descriptor) = waiting.pop() else {
+                *threads -= 1;
+                return;
+            };
+            descriptor
+        };
         drop(descriptor);
-        CLOSING.fetch_sub(1, Ordering::Relaxed);
-    };
-    if CLOSING.fetch_add(1, Ordering::Relaxed) >= CLOSING_MAX {
-        // Only a process that attacks the keeper gets here: it loses its descriptors' closes.
-        std::mem::forget(close);
-    } else if let Err(_closed) = thread::Builder::new().stack_size(64 << 10).spawn(close) {
-        CLOSING.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
