@@ -148,7 +148,7 @@ pub(super) fn take_over(
     is_owned: bool,
     readiness: &Arc<Readiness>,
 ) -> Result<Bypass, TakeoverError> {
-    let info = check(socket, constants)?;
+    let info = check(socket, constants, is_owned)?;
     let [local, remote] = constants.addresses(socket, is_owned)?;
     // Before the path and the filter change, which is expensive.
     is_quiet(shared, socket, &info)?;
@@ -298,7 +298,11 @@ fn create(
 
 /// Checks what is established and used; the rest of the engine's requirements follow from the
 /// segments.
-fn check(socket: KernelSocket<'_>, constants: &Constants) -> Result<Info, TakeoverError> {
+fn check(
+    socket: KernelSocket<'_>,
+    constants: &Constants,
+    is_owned: bool,
+) -> Result<Info, TakeoverError> {
     let info = socket.info()?;
     if info.state != ESTABLISHED {
         return Err(TakeoverError::State);
@@ -313,11 +317,14 @@ fn check(socket: KernelSocket<'_>, constants: &Constants) -> Result<Info, Takeov
     if socket.has_upper_layer() {
         return Err(TakeoverError::Feature(feature::UPPER_LAYER));
     }
-    if socket.user_timeout()? != 0 {
-        return Err(TakeoverError::Feature(feature::USER_TIMEOUT));
-    }
-    if socket.keepalive()? != 0 && socket.keepalive_idle()? < KEEPALIVE_MIN {
-        return Err(TakeoverError::Feature(feature::KEEPALIVE));
+    // They act later than with the kernel alone, which an unmodified program does not expect.
+    if !is_owned {
+        if socket.user_timeout()? != 0 {
+            return Err(TakeoverError::Feature(feature::USER_TIMEOUT));
+        }
+        if socket.keepalive()? != 0 && socket.keepalive_idle()? < KEEPALIVE_MIN {
+            return Err(TakeoverError::Feature(feature::KEEPALIVE));
+        }
     }
     if socket.bound_interface()? != 0 {
         return Err(TakeoverError::Feature(feature::BOUND_TO_DEVICE));
