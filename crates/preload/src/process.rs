@@ -123,7 +123,8 @@ fn has_memory(resource: c_uint, limit: &libc::rlimit) -> bool {
 /// Returns all sockets to the kernel if a new limit leaves too little memory for the library.
 /// Returns `false` if the call must fail.
 pub(crate) fn accept_limit(resource: c_uint, limit: &libc::rlimit) -> bool {
-    if guard::is_inside() || has_memory(resource, limit) {
+    // Without a stack, the first socket finds the limit.
+    if guard::is_inside() || open_stacks().is_empty() || has_memory(resource, limit) {
         return true;
     }
     let is_accepted = leave_to_kernel("a limit of memory leaves too little for the library");
@@ -222,6 +223,11 @@ pub(crate) fn is_keeper_lost() -> bool {
 /// requires it must fail.
 #[cold]
 pub(crate) fn leave_for_filter() -> bool {
+    if open_stacks().is_empty() {
+        // Most such programs have no socket: no line, and no failure of a strict run.
+        KERNEL_ONLY.store(true, Ordering::Relaxed);
+        return true;
+    }
     if !leave_to_kernel("the process installs a filter of system calls (seccomp)") {
         return false;
     }

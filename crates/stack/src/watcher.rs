@@ -143,11 +143,12 @@ struct Watcher {
 impl Watcher {
     fn run(&mut self) {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
-        let (mut has_groups, mut has_flows) = (false, false);
+        let mut has_groups = false;
+        let has_rules = self.shared.tcp.keeper.is_some();
         loop {
             let timeout =
                 if has_groups { groups::POLL_INTERVAL } else { NEIGHBOR_REFRESH_INTERVAL };
-            let timeout = if has_flows { timeout.min(RULES_INTERVAL) } else { timeout };
+            let timeout = if has_rules { timeout.min(RULES_INTERVAL) } else { timeout };
             let timeout = self.shared.tcp.poll_interval().map_or(timeout, |tcp| timeout.min(tcp));
             let Some(events) = self.shared.event_source.wait(&mut events, timeout) else { return };
             for event in events {
@@ -167,7 +168,7 @@ impl Watcher {
             self.shared.tcp.make_progress(&self.shared);
             has_groups = poll_groups(&self.shared);
             report_drops(&self.shared);
-            has_flows = self.follow_rules();
+            self.follow_rules();
             if self.refreshed_at.elapsed() >= NEIGHBOR_REFRESH_INTERVAL {
                 self.refreshed_at = Instant::now();
                 let mut control_plane = self.shared.control_plane();
@@ -178,24 +179,25 @@ impl Watcher {
         }
     }
 
-    /// Returns flows to the kernel that a new rule of the host applies to. Returns `true` if there
-    /// are flows. Without a keeper, the process has chosen to skip the rules.
-    fn follow_rules(&mut self) -> bool {
+    /// Returns flows to the kernel that a new rule of the host applies to. Without a keeper, the
+    /// process has chosen to skip the rules.
+    fn follow_rules(&mut self) {
+        if self.rules_read_at.elapsed() < RULES_INTERVAL {
+            return;
+        }
+        self.rules_read_at = Instant::now();
         let shared = &self.shared;
         let Some(keeper) = shared.tcp.keeper.as_ref().filter(|keeper| !keeper.is_lost()) else {
-            return false;
+            return;
         };
-        let has_flows = shared.control_plane().has_sockets() || shared.tcp.has_bypass();
-        if has_flows && self.rules_read_at.elapsed() >= RULES_INTERVAL {
-            self.rules_read_at = Instant::now();
-            if let Ok([restricting, translating]) = keeper.find_rules(shared.interface) {
-                if restricting != 0 {
-                    shared.tcp.obey_rules(shared, restricting);
-                }
-                shared.control_plane().obey_rules(shared, restricting | translating);
+        if (shared.control_plane().has_sockets() || shared.tcp.has_bypass())
+            && let Ok([restricting, translating]) = keeper.find_rules(shared.interface)
+        {
+            if restricting != 0 {
+                shared.tcp.obey_rules(shared, restricting);
             }
+            shared.control_plane().obey_rules(shared, restricting | translating);
         }
-        has_flows
     }
 
     fn read(&mut self) {

@@ -158,7 +158,7 @@ fn preload_order_script_runs_bypassing_the_kernel() {
 }
 
 /// Starts `ls` in each usual way to let it inherit no descriptor. `ls` prints one line of error.
-const CHILDREN: [&[&str]; 8] = [
+const CHILDREN: [&[&str]; 10] = [
     &["ls", "/nonexistent"],
     &["env", "-i", "/bin/ls", "/nonexistent"],
     &["sh", "-c", "ls /nonexistent | cat; echo a | grep -c a"],
@@ -167,6 +167,14 @@ const CHILDREN: [&[&str]; 8] = [
     &["python3", "-c", "import subprocess; subprocess.run(['ls', '/nonexistent'])"],
     &["python3", "-c", CLOSE_EACH],
     &["python3", "-c", SPAWN],
+    // A limit and a filter (PR_SET_SECCOMP without one) of programs without sockets.
+    &["sh", "-c", "ulimit -v 400000; ls /nonexistent"],
+    &[
+        "python3",
+        "-c",
+        "import ctypes, os; print(ctypes.CDLL(None).prctl(22, 2, 0, 0, 0)); \
+                        os.execvp('ls', ['ls', '/nonexistent'])",
+    ],
 ];
 const CLOSE_EACH: &str = "
 import os, subprocess

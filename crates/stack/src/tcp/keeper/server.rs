@@ -179,6 +179,7 @@ impl Server {
             return Client::new(socket, peer.pid).ok();
         };
         let _ = message::send(socket.as_fd(), [0; 4], reason.as_bytes(), &[], libc::MSG_DONTWAIT);
+        close_aside(socket);
         None
     }
 
@@ -195,7 +196,9 @@ impl Server {
     /// Hands the connections of a dead process back to the kernel and closes them. A living process
     /// has executed a program without the library: its connections are its own afterwards.
     fn finish(&mut self, client: Client, is_alive: bool) {
-        let Client { state, orphans, interfaces, .. } = client;
+        let Client { socket, state, orphans, interfaces, .. } = client;
+        // Messages that were not received have descriptors, which close with it.
+        close_aside(socket);
         self.privileges.open.retain(|name| !interfaces.contains_key(name));
         let rests: Vec<_> = orphans
             .into_iter()

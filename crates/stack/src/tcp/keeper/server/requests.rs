@@ -90,14 +90,16 @@ impl Client {
     /// Serves one request; `None` if the process has ended. A request that the library does not
     /// send is answered with an error.
     pub(super) fn serve(&mut self, privileges: &mut Privileges, injector: &Injector) -> Option<()> {
-        let message = match message::receive(self.socket.as_fd(), libc::MSG_DONTWAIT) {
+        let mut message = match message::receive(self.socket.as_fd(), libc::MSG_DONTWAIT) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Some(()),
             message => message.ok()??,
         };
+        // Also those of a request that does not exist.
+        let passed = Passed(std::mem::take(&mut message.descriptors));
         let answer = match Request::from_number(message.numbers[0]) {
             Some(Request::TakeOver) if message.lacks_descriptors => refused(&Refusal::Full),
             _ if message.lacks_descriptors => failure(&io::Error::from_raw_os_error(libc::EMFILE)),
-            Some(request) => match self.fulfil(request, message, privileges, injector) {
+            Some(request) => match self.fulfil(request, message, passed, privileges, injector) {
                 Some(answer) => answer,
                 None => return Some(()),
             },
@@ -115,12 +117,13 @@ impl Client {
         &mut self,
         request: Request,
         message: Message,
+        mut passed: Passed,
         privileges: &mut Privileges,
         injector: &Injector,
     ) -> Option<Answer> {
         let text = message.text().into_owned();
-        let Message { numbers, mut payload, descriptors, .. } = message;
-        let ([_, slot, ..], mut passed) = (numbers, Passed(descriptors));
+        let Message { numbers, mut payload, .. } = message;
+        let [_, slot, ..] = numbers;
         Some(match request {
             Request::TakeOver => match self.take_over(numbers, passed.take(), privileges) {
                 Ok(taken) => ([0; 4], taken.as_bytes().to_vec()),

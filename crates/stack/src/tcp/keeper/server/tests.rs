@@ -465,9 +465,14 @@ fn keeper_waits_for_no_lingering_socket() {
             reference.set_nonblocking(true).unwrap();
             while socket.write(&[0; 65_536]).is_ok() {}
             attacker.send(request, 9, &[], &[&socket]);
+            // A request that does not exist.
+            let numbers = [u32::MAX; 4];
+            message::send(attacker.socket.as_fd(), numbers, &[], &[socket.as_fd()], 0).unwrap();
             // The close of the last descriptor waits: it is this one or the keeper's.
             std::thread::spawn(move || drop(socket));
-            message::receive(attacker.socket.as_fd(), 0).unwrap().unwrap();
+            for _ in 0..2 {
+                message::receive(attacker.socket.as_fd(), 0).unwrap().unwrap();
+            }
         }
         assert_eq!(Attacker::new(run).ask(Request::Release, 0, &[], &[]), 0);
         assert!(begin.elapsed() < Duration::from_secs(3_600));
