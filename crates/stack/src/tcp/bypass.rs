@@ -61,6 +61,9 @@ pub(super) struct Bypass {
     pub(super) reuse: i32,
     /// `true` once a handback has bound the kernel's socket, which then keeps its port.
     pub(super) is_bound: bool,
+    /// `true` once the kernel's socket has reported an error. What it reports later, an end, is its
+    /// own.
+    pub(super) is_aborted: bool,
     pub(super) taken_at: Instant,
     /// The time of the last frame or send.
     pub(super) active_at: Instant,
@@ -288,6 +291,9 @@ impl Bypass {
         now: Instant,
         listener: &mut impl Listener,
     ) {
+        if self.is_aborted {
+            return;
+        }
         let mut buffer = [0; READ];
         self.send_ring.store(|| self.connection.numbers());
         let mut rings = Rings { send: &mut self.send_ring, receive: &mut self.receive_ring };
@@ -304,6 +310,7 @@ impl Bypass {
                 // Dissolved by a handback that found no route.
                 Err(error) if error.kind() == io::ErrorKind::NotConnected => return,
                 Err(error) => {
+                    self.is_aborted = true;
                     // Otherwise the kernel has received an RST before the flow was redirected.
                     if error.kind() != io::ErrorKind::ConnectionReset {
                         // This host has ended the connection, with numbers that the peer ignores.

@@ -262,6 +262,7 @@ impl Bypass {
 
     fn inject_end(&self, shared: &SharedState, reason: Option<Reason>) {
         let flags = match reason {
+            _ if self.is_aborted => TcpFlags::ACK | TcpFlags::RST,
             _ if self.connection.is_at_end() => TcpFlags::ACK | TcpFlags::FIN,
             Some(Reason::Reset) => TcpFlags::ACK | TcpFlags::RST,
             _ => return,

@@ -199,6 +199,7 @@ pub(super) fn take_over(
         keepalive,
         reuse,
         is_bound: false,
+        is_aborted: false,
         taken_at,
         active_at: taken_at,
         for_kernel: Vec::new(),
