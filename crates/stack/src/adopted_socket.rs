@@ -56,6 +56,7 @@ pub struct Adoption {
 pub struct AdoptedSocket {
     xdp: XdpHalf,
     local: SocketAddr,
+    fd: RawFd,
     groups: HashSet<IpAddr>,
     options: SocketOptions,
     _cookie: ListedCookie,
@@ -93,6 +94,7 @@ impl AdoptedSocket {
         let this = Self {
             xdp: XdpHalf::new(shared, id, family, readiness),
             local,
+            fd,
             groups: HashSet::new(),
             options,
             _cookie: ListedCookie::new(cookie),
@@ -111,7 +113,7 @@ impl AdoptedSocket {
         });
         let added = bound
             .map_err(engine_error)
-            .and_then(|()| control_plane.add(&data_plane, id, local, remote, family));
+            .and_then(|()| control_plane.add(&data_plane, id, local, remote, family, fd));
         drop((control_plane, data_plane));
         added.map(|_| this)
     }
@@ -142,7 +144,7 @@ impl AdoptedSocket {
             joined.map_err(io::Error::other)?;
         }
         if self.groups.insert(group) {
-            control_plane.groups.add(group, self.local.port());
+            control_plane.groups.add(group, self.local.port(), self.fd);
         }
         let update = control_plane.groups.poll(&shared).unwrap_or_default();
         shared.apply_group_update(&mut control_plane, update);
@@ -159,7 +161,7 @@ impl AdoptedSocket {
         let shared = &self.xdp.shared;
         let mut control_plane = shared.control_plane();
         let mut data_plane = shared.data_plane();
-        control_plane.groups.remove(&data_plane.interface, group, self.local.port());
+        control_plane.groups.remove(&data_plane, group, self.local.port(), self.fd);
         let device = data_plane.device;
         let group = Address::from(group);
         let _ = data_plane.engine.with(|engine| engine.leave(self.xdp.id, device, group));
@@ -210,7 +212,7 @@ impl AdoptedSocket {
         let data_plane = shared.data_plane();
         control_plane.remove(&data_plane, self.xdp.id);
         for group in self.groups.drain() {
-            control_plane.groups.remove(&data_plane.interface, group, self.local.port());
+            control_plane.groups.remove(&data_plane, group, self.local.port(), self.fd);
         }
     }
 
@@ -297,7 +299,7 @@ impl Drop for AdoptedSocket {
         let mut data_plane = shared.data_plane();
         control_plane.remove(&data_plane, self.xdp.id);
         for group in self.groups.drain() {
-            control_plane.groups.remove(&data_plane.interface, group, self.local.port());
+            control_plane.groups.remove(&data_plane, group, self.local.port(), self.fd);
         }
         self.xdp.close(&mut data_plane);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 
 use hairpin_xdp::ForkGuardedFd;
@@ -94,6 +94,11 @@ impl BackingSocket {
         }
         this.socket().bind(&address.into())?;
         Ok(this)
+    }
+
+    /// Returns the number of the descriptor.
+    pub(crate) fn fd(&self) -> RawFd {
+        self.descriptor.as_raw_fd()
     }
 
     fn socket(&self) -> SockRef<'_> {

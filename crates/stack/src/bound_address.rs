@@ -1,9 +1,11 @@
 //! A socket's addresses and the filter entries that follow from them.
 
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::RawFd;
 
-use hairpin_xdp::{Entry, EntryError, Interface, Protocol};
+use hairpin_xdp::{Entry, EntryError, Protocol};
 
+use crate::data_plane::DataPlane;
 use crate::family::Family;
 use crate::filter_entries::FilterEntries;
 
@@ -13,14 +15,21 @@ pub(crate) struct BoundAddress {
     pub(crate) local: SocketAddr,
     pub(crate) remote: Option<SocketAddr>,
     family: Family,
+    /// The kernel's socket.
+    socket: RawFd,
     entries: Vec<Entry>,
     /// `true` if the kernel receives the traffic, because all frames were dropped.
     given_up: bool,
 }
 
 impl BoundAddress {
-    pub(crate) fn new(local: SocketAddr, remote: Option<SocketAddr>, family: Family) -> Self {
-        Self { local, remote, family, entries: Vec::new(), given_up: false }
+    pub(crate) fn new(
+        local: SocketAddr,
+        remote: Option<SocketAddr>,
+        family: Family,
+        socket: RawFd,
+    ) -> Self {
+        Self { local, remote, family, socket, entries: Vec::new(), given_up: false }
     }
 
     /// Returns `true` if the filter redirects traffic to this local address for the socket.
@@ -32,9 +41,9 @@ impl BoundAddress {
     }
 
     /// Makes the kernel receive the traffic from now on.
-    pub(crate) fn give_up(&mut self, interface: &Interface, entries: &mut FilterEntries) {
+    pub(crate) fn give_up(&mut self, data_plane: &DataPlane, entries: &mut FilterEntries) {
         self.given_up = true;
-        self.remove_entries(interface, entries);
+        self.remove_entries(data_plane, entries);
     }
 
     /// Returns `true` if the filter redirects traffic for the socket.
@@ -51,29 +60,29 @@ impl BoundAddress {
     /// The filter's; the entries are unchanged then.
     pub(crate) fn update_entries(
         &mut self,
-        interface: &Interface,
+        data_plane: &DataPlane,
         entries: &mut FilterEntries,
         addresses: &[IpAddr],
     ) -> Result<(), EntryError> {
         let wanted = self.wanted(addresses);
         let new: Vec<_> = wanted.iter().filter(|entry| !self.entries.contains(entry)).collect();
         for (at, &&entry) in new.iter().enumerate() {
-            if let Err(error) = entries.add(interface, entry) {
-                new[..at].iter().for_each(|entry| entries.remove(interface, entry));
+            if let Err(error) = entries.add(data_plane, entry, self.socket) {
+                new[..at].iter().for_each(|entry| entries.remove(data_plane, entry));
                 return Err(error);
             }
         }
         for entry in self.entries.iter().filter(|entry| !wanted.contains(entry)) {
-            entries.remove(interface, entry);
+            entries.remove(data_plane, entry);
         }
         self.entries = wanted;
         Ok(())
     }
 
     /// Removes all entries, so that the kernel receives the traffic.
-    pub(crate) fn remove_entries(&mut self, interface: &Interface, entries: &mut FilterEntries) {
+    pub(crate) fn remove_entries(&mut self, data_plane: &DataPlane, entries: &mut FilterEntries) {
         for entry in self.entries.drain(..) {
-            entries.remove(interface, &entry);
+            entries.remove(data_plane, &entry);
         }
     }
 
@@ -121,7 +130,7 @@ mod tests {
         let addresses = ["10.0.0.1", "10.0.0.9", "fd00::1"].map(|address| address.parse().unwrap());
         let remote = remote.map(|remote| remote.parse().unwrap());
         let local: SocketAddr = local.parse().unwrap();
-        let bound = BoundAddress::new(local, remote, Family::new(local, only_v6));
+        let bound = BoundAddress::new(local, remote, Family::new(local, only_v6), -1);
         let entry = |entry: &Entry| match entry {
             Entry::Local { local, .. } => local.to_string(),
             Entry::Flow { local, remote, .. } => format!("{local} {remote}"),

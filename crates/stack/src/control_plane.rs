@@ -4,6 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -136,10 +137,11 @@ impl ControlPlane {
         local: SocketAddr,
         remote: Option<SocketAddr>,
         family: Family,
+        socket: RawFd,
     ) -> io::Result<bool> {
-        let mut bound = BoundAddress::new(local, remote, family);
+        let mut bound = BoundAddress::new(local, remote, family, socket);
         bound
-            .update_entries(&data_plane.interface, &mut self.entries, &self.addresses)
+            .update_entries(data_plane, &mut self.entries, &self.addresses)
             .map_err(filter_error)?;
         let receives_over_xdp = bound.receives_over_xdp();
         self.sockets.insert(id, bound);
@@ -157,7 +159,7 @@ impl ControlPlane {
         let Some(bound) = self.sockets.get_mut(&id) else { return Ok(false) };
         (bound.local, bound.remote) = (local, Some(remote));
         bound
-            .update_entries(&data_plane.interface, &mut self.entries, &self.addresses)
+            .update_entries(data_plane, &mut self.entries, &self.addresses)
             .map_err(filter_error)?;
         Ok(bound.receives_over_xdp())
     }
@@ -170,7 +172,7 @@ impl ControlPlane {
     pub(crate) fn remove(&mut self, data_plane: &DataPlane, id: SocketId) {
         self.groups.remove_sender(id);
         if let Some(mut bound) = self.sockets.remove(&id) {
-            bound.remove_entries(&data_plane.interface, &mut self.entries);
+            bound.remove_entries(data_plane, &mut self.entries);
         }
     }
 
@@ -467,7 +469,7 @@ impl ControlPlane {
         let data_plane = shared.data_plane();
         let mut given_up = false;
         for bound in self.sockets.values_mut().filter(|bound| bound.has_entry(address)) {
-            bound.give_up(&data_plane.interface, &mut self.entries);
+            bound.give_up(&data_plane, &mut self.entries);
             given_up = true;
         }
         drop(data_plane);
@@ -497,7 +499,7 @@ impl ControlPlane {
         for bound in self.sockets.values_mut().filter(|bound| bound.receives_over_xdp()) {
             let is_any = bound.local.ip().is_unspecified();
             if is_any || new & family_bit(bound.local.ip()) != 0 {
-                bound.give_up(&data_plane.interface, &mut self.entries);
+                bound.give_up(&data_plane, &mut self.entries);
                 addresses.push(bound.local);
             }
         }
@@ -549,12 +551,12 @@ impl ControlPlane {
         let mut changed = Vec::new();
         for bound in self.sockets.values_mut() {
             let was_redirected = bound.receives_over_xdp();
-            let updated =
-                bound.update_entries(&data_plane.interface, &mut self.entries, &self.addresses);
+            let updated = bound.update_entries(data_plane, &mut self.entries, &self.addresses);
             let address = bound.local;
             match updated {
-                Err(_) => changed
-                    .push(PathEvent::RxFallback { address, reason: FallbackReason::FilterFull }),
+                Err(error) => {
+                    changed.push(PathEvent::RxFallback { address, reason: (&error).into() });
+                }
                 Ok(()) if was_redirected && !bound.receives_over_xdp() => {
                     changed.push(PathEvent::RxFallback {
                         address,

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::Arc;
 
 use hairpin_netstack::{
@@ -10,7 +11,7 @@ use hairpin_netstack::{
 };
 use hairpin_time::{Instant, Now, Utc};
 use hairpin_wire::{EtherType, EthernetHeader, MacAddress, VlanTag};
-use hairpin_xdp::{Interface, Packet, ReceiveStamps, Stamp};
+use hairpin_xdp::{Entry, EntryError, Interface, Packet, ReceiveStamps, Stamp};
 
 use crate::drops::{self, DropCause, DropCounters, Drops};
 use crate::long_frames::{LongFrames, Part};
@@ -18,7 +19,7 @@ use crate::owned_engine::OwnedEngine;
 use crate::readiness::Readiness;
 use crate::receive_queue::{QueuedDatagram, ReceiveQueue};
 use crate::source_policy::{Source, SourcePolicy, SourceRules};
-use crate::tcp::{FlowKey, FlowTable};
+use crate::tcp::{FlowKey, FlowTable, KeeperClient};
 use crate::watcher::EventSource;
 
 /// The most frames taken off the rings per call, so that the call ends under any load.
@@ -184,6 +185,8 @@ pub(crate) enum Remaining {
 #[derive(Debug)]
 pub(crate) struct DataPlane {
     pub(crate) interface: Interface,
+    /// Has the filter, if there is one.
+    keeper: Option<KeeperClient>,
     pub(crate) engine: OwnedEngine,
     pub(crate) device: DeviceId,
     /// The receive queues, by socket index.
@@ -213,6 +216,7 @@ struct Recipient {
 impl DataPlane {
     pub(crate) fn new(
         interface: Interface,
+        keeper: Option<KeeperClient>,
         settings: &Settings,
         device: &DeviceSettings,
         sources: SourcePolicy,
@@ -226,6 +230,7 @@ impl DataPlane {
         let queue_budget = (interface.umem().settings().frames as usize / 2).max(1);
         Ok(Self {
             interface,
+            keeper,
             engine,
             device,
             udp_queues: (0..sockets).map(|_| None).collect(),
@@ -240,6 +245,32 @@ impl DataPlane {
             sources,
             event_source: Arc::clone(event_source),
         })
+    }
+
+    /// Redirects the frames that match `entry` to this stack. A keeper compares the entry with this
+    /// socket, which receives them otherwise.
+    ///
+    /// # Errors
+    /// The filter's, or the keeper's reason.
+    pub(crate) fn redirect(&self, entry: &Entry, socket: RawFd) -> Result<(), EntryError> {
+        match &self.keeper {
+            // SAFETY: the descriptor is open as long as the socket belongs to the stack.
+            Some(keeper) => keeper.redirect(self.interface.device().index, entry, unsafe {
+                BorrowedFd::borrow_raw(socket)
+            }),
+            None => self.interface.redirect(entry),
+        }
+    }
+
+    /// Removes an entry.
+    ///
+    /// # Errors
+    /// The filter's, or that the keeper has ended.
+    pub(crate) fn end_redirect(&self, entry: &Entry) -> Result<(), EntryError> {
+        match &self.keeper {
+            Some(keeper) => keeper.end_redirect(self.interface.device().index, entry),
+            None => self.interface.remove(entry).map(drop),
+        }
     }
 
     /// Returns the most items that one socket can leave unread of what may be queued now.

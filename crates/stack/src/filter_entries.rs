@@ -1,35 +1,40 @@
 //! Reference-counted filter entries.
 
 use std::collections::HashMap;
+use std::os::fd::RawFd;
 
-use hairpin_xdp::{Entry, EntryError, Interface};
+use hairpin_xdp::{Entry, EntryError};
 
-/// The number of users of each entry. An entry is in the filter while it has users.
+use crate::data_plane::DataPlane;
+
+/// The number of users of each entry in the filter. It is 0 for an entry that no keeper was left to
+/// remove.
 #[derive(Debug, Default)]
 pub(crate) struct FilterEntries(HashMap<Entry, u32>);
 
 impl FilterEntries {
-    /// Adds a user of an entry.
-    pub(crate) fn add(&mut self, interface: &Interface, entry: Entry) -> Result<(), EntryError> {
-        let count = self.0.entry(entry).or_insert(0);
-        if *count == 0
-            && let Err(error) = interface.redirect(&entry)
-        {
-            self.0.remove(&entry);
-            return Err(error);
+    /// Adds a user of an entry, whose socket this is.
+    pub(crate) fn add(
+        &mut self,
+        data_plane: &DataPlane,
+        entry: Entry,
+        socket: RawFd,
+    ) -> Result<(), EntryError> {
+        if let Some(count) = self.0.get_mut(&entry) {
+            *count += 1;
+            return Ok(());
         }
-        *count += 1;
+        data_plane.redirect(&entry, socket)?;
+        self.0.insert(entry, 1);
         Ok(())
     }
 
     /// Removes a user of an entry.
-    pub(crate) fn remove(&mut self, interface: &Interface, entry: &Entry) {
+    pub(crate) fn remove(&mut self, data_plane: &DataPlane, entry: &Entry) {
         let Some(count) = self.0.get_mut(entry) else { return };
-        *count -= 1;
-        if *count == 0 {
+        *count = count.saturating_sub(1);
+        if *count == 0 && data_plane.end_redirect(entry).is_ok() {
             self.0.remove(entry);
-            // The entry exists; there is no caller to report a failure to.
-            let _ = interface.remove(entry);
         }
     }
 }

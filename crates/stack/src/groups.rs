@@ -13,14 +13,16 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use hairpin_netstack::SocketId;
-use hairpin_xdp::{Entry, Interface};
+use hairpin_xdp::Entry;
 
 use crate::backing_socket::is_backing_socket;
+use crate::data_plane::DataPlane;
 use crate::memberships::Memberships;
 use crate::stack::SharedState;
 use crate::{FallbackReason, PathEvent};
@@ -71,7 +73,8 @@ struct Group {
 
 #[derive(Debug, Default)]
 struct GroupPort {
-    sockets: u32,
+    /// The kernel's sockets that are members.
+    sockets: Vec<RawFd>,
     redirected: bool,
     /// The fallback reason reported last.
     reported_reason: Option<FallbackReason>,
@@ -102,18 +105,25 @@ impl Groups {
     }
 
     /// Records that a socket joined a group, in the kernel too.
-    pub(crate) fn add(&mut self, group: IpAddr, port: u16) {
-        self.joined.entry(group).or_default().ports.entry(port).or_default().sockets += 1;
+    pub(crate) fn add(&mut self, group: IpAddr, port: u16, socket: RawFd) {
+        let state = self.joined.entry(group).or_default();
+        state.ports.entry(port).or_default().sockets.push(socket);
     }
 
     /// Records that a socket left a group.
-    pub(crate) fn remove(&mut self, interface: &Interface, group: IpAddr, port: u16) {
+    pub(crate) fn remove(
+        &mut self,
+        data_plane: &DataPlane,
+        group: IpAddr,
+        port: u16,
+        socket: RawFd,
+    ) {
         let Some(state) = self.joined.get_mut(&group) else { return };
         let Some(at_port) = state.ports.get_mut(&port) else { return };
-        at_port.sockets -= 1;
-        if at_port.sockets == 0 {
+        at_port.sockets.retain(|member| *member != socket);
+        if at_port.sockets.is_empty() {
             if at_port.redirected {
-                let _ = interface.remove(&entry(group, port));
+                let _ = data_plane.end_redirect(&entry(group, port));
             }
             state.ports.remove(&port);
         }
@@ -216,7 +226,7 @@ impl Groups {
                 if at_port.redirected == reason.is_some() || at_port.reported_reason != reason {
                     let data_plane = shared.data_plane();
                     at_port.update_redirection(
-                        &data_plane.interface,
+                        &data_plane,
                         group,
                         port,
                         reason,
@@ -241,7 +251,7 @@ impl SentTo {
 impl Group {
     /// Returns the number of the stack's sockets that are members, at any port.
     fn sockets(&self) -> u32 {
-        self.ports.values().map(|port| port.sockets).sum()
+        self.ports.values().map(|port| port.sockets.len() as u32).sum()
     }
 }
 
@@ -274,17 +284,20 @@ impl GroupPort {
     /// Redirects the group, or passes it to the kernel for the given reason.
     fn update_redirection(
         &mut self,
-        interface: &Interface,
+        data_plane: &DataPlane,
         group: IpAddr,
         port: u16,
         mut reason: Option<FallbackReason>,
         events: &mut Vec<PathEvent>,
     ) {
         let address = SocketAddr::new(group, port);
-        if reason.is_none() && !self.redirected {
-            match interface.redirect(&entry(group, port)) {
+        if reason.is_none()
+            && !self.redirected
+            && let Some(&member) = self.sockets.first()
+        {
+            match data_plane.redirect(&entry(group, port), member) {
                 Ok(()) => self.redirected = true,
-                Err(_) => reason = Some(FallbackReason::FilterFull),
+                Err(error) => reason = Some((&error).into()),
             }
             if self.redirected && self.reported_reason.take().is_some() {
                 events.push(PathEvent::RxRestored { address });
@@ -292,7 +305,7 @@ impl GroupPort {
         }
         let Some(reason) = reason else { return };
         if self.redirected {
-            let _ = interface.remove(&entry(group, port));
+            let _ = data_plane.end_redirect(&entry(group, port));
             self.redirected = false;
         }
         if self.reported_reason.replace(reason) != Some(reason) {
@@ -324,7 +337,7 @@ mod tests {
         let mut joined = HashMap::new();
         assert!(!reaches_members(&joined, 0, at(7)) && reaches_members(&joined, 1, at(7)));
         let ours: &mut Group = joined.entry(group).or_default();
-        ours.ports.insert(7, GroupPort { sockets: 2, ..GroupPort::default() });
+        ours.ports.insert(7, GroupPort { sockets: vec![3, 4], ..GroupPort::default() });
         assert!(reaches_members(&joined, 2, at(7)) && !reaches_members(&joined, 2, at(8)));
         assert!(reaches_members(&joined, 3, at(8)), "a foreign member");
     }
@@ -354,14 +367,14 @@ mod tests {
         // A destination that holds a path is invalidated by a new member, even though the group was
         // removed before.
         let path = groups.find_path(NO_INTERFACE, to, socket).unwrap().used;
-        groups.add(to.ip(), to.port());
+        groups.add(to.ip(), to.port(), -1);
         assert!(path.is_some() && groups.poll_senders(NO_INTERFACE));
     }
 
     #[test]
     fn group_with_members_is_polled_while_its_senders_exist() {
         let (mut groups, to, ids) = sent_to();
-        groups.add(to.ip(), to.port());
+        groups.add(to.ip(), to.port(), -1);
         for id in ids {
             assert!(groups.find_path(NO_INTERFACE, to, id).unwrap().used.is_none());
         }
@@ -376,7 +389,7 @@ mod tests {
     #[test]
     fn senders_are_invalidated_before_a_group_is_removed() {
         let (mut groups, to, [socket, _]) = sent_to();
-        groups.add(to.ip(), to.port());
+        groups.add(to.ip(), to.port(), -1);
         assert!(groups.find_path(NO_INTERFACE, to, socket).unwrap().used.is_none());
         groups.joined.clear();
         assert!(groups.poll_senders(NO_INTERFACE) && groups.is_empty());
@@ -387,7 +400,7 @@ mod tests {
         let (mut groups, to, [first, second]) = sent_to();
         let found = groups.find_path(NO_INTERFACE, to, first).unwrap();
         assert!(found.used.is_some() && !found.paths_changed);
-        groups.add(to.ip(), to.port());
+        groups.add(to.ip(), to.port(), -1);
         let found = groups.find_path(NO_INTERFACE, to, second).unwrap();
         assert!(found.used.is_none() && found.paths_changed);
         assert!(!groups.find_path(NO_INTERFACE, to, second).unwrap().paths_changed);

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
+use hairpin_xdp::EntryError;
+
 use crate::drops::DropCause;
 
 /// An event that a user should be notified of. Each is reported when it begins.
@@ -90,6 +92,8 @@ pub enum FallbackReason {
     TooLong,
     /// The filter is full.
     FilterFull,
+    /// The keeper, which has the filter, has refused the flow or has ended.
+    KeeperRefused,
     /// The socket has received nothing, because all of its frames were dropped.
     Dropped(DropCause),
     /// The connection was handed back, because all of its frames were dropped.
@@ -102,6 +106,15 @@ pub enum FallbackReason {
     HostRule,
     /// The connection uses something that only the kernel implements.
     Feature(&'static str),
+}
+
+impl From<&EntryError> for FallbackReason {
+    fn from(error: &EntryError) -> Self {
+        match error {
+            EntryError::Refused(_) => Self::KeeperRefused,
+            _ => Self::FilterFull,
+        }
+    }
 }
 
 impl fmt::Display for FallbackReason {
@@ -122,6 +135,7 @@ impl fmt::Display for FallbackReason {
             Self::NoNeighbor => "the next hop's Ethernet address is not resolved yet",
             Self::TooLong => "the datagram does not fit into one packet",
             Self::FilterFull => "the filter is full",
+            Self::KeeperRefused => "the keeper has refused it or has ended",
             Self::HostRule => "a rule of the host applies (hairpin doctor lists them)",
         })
     }

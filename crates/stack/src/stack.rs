@@ -115,8 +115,15 @@ impl Stack {
         let device = DeviceSettings { mac, mtu, vlan: None };
         let sources = control_plane.source_rules(name).map_err(StackError::Netlink)?;
         let sources = SourcePolicy::new(index, sources).map_err(StackError::Netlink)?;
-        let mut data_plane = DataPlane::new(interface, &engine, &device, sources, &event_source)
-            .expect("the engine has capacity for one device");
+        let mut data_plane = DataPlane::new(
+            interface,
+            settings.keeper.clone(),
+            &engine,
+            &device,
+            sources,
+            &event_source,
+        )
+        .expect("the engine has capacity for one device");
         let addresses = control_plane.addresses(index).map_err(StackError::Netlink)?;
         control_plane.set_addresses(&mut data_plane, &addresses);
         if control_plane.address_count() < addresses.len() {

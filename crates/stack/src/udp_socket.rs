@@ -89,8 +89,9 @@ impl UdpSocket {
             epoll,
         };
         // From here on an error drops the socket, which takes the locks.
-        let added =
-            bound.and_then(|()| control_plane.add(&data_plane, id, packet_local, None, family));
+        let added = bound.and_then(|()| {
+            control_plane.add(&data_plane, id, packet_local, None, family, this.backing.fd())
+        });
         control_plane.readiness_by_token.insert(token, Arc::clone(&this.xdp.readiness));
         drop((control_plane, data_plane));
         let receives_over_xdp = added?;
@@ -178,7 +179,7 @@ impl UdpSocket {
                 return Err(io::Error::other(error));
             }
             self.groups.insert(group);
-            control_plane.groups.add(group, port);
+            control_plane.groups.add(group, port, self.backing.fd());
             let mut update = control_plane.groups.poll(&self.xdp.shared).unwrap_or_default();
             let reason = control_plane.groups.fallback_reason(group, port);
             let refused = reason
@@ -206,7 +207,7 @@ impl UdpSocket {
         self.backing.leave(group, self.xdp.shared.interface)?;
         self.groups.remove(&group);
         let mut data_plane = self.xdp.shared.data_plane();
-        control_plane.groups.remove(&data_plane.interface, group, self.local.port());
+        control_plane.groups.remove(&data_plane, group, self.local.port(), self.backing.fd());
         let device = data_plane.device;
         let group = Address::from(group);
         let left = data_plane.engine.with(|engine| engine.leave(self.xdp.id, device, group));
@@ -315,7 +316,7 @@ impl Drop for UdpSocket {
             // Under one lock, so that the watcher does not poll between the kernel's count and
             // ours.
             let _ = self.backing.leave(group, shared.interface);
-            control_plane.groups.remove(&data_plane.interface, group, self.local.port());
+            control_plane.groups.remove(&data_plane, group, self.local.port(), self.backing.fd());
         }
         self.xdp.close(&mut data_plane);
     }

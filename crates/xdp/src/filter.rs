@@ -241,6 +241,11 @@ impl Filter {
         (number < self.settings.slots).then_some(Slot(number))
     }
 
+    /// Returns the slot that every filter has.
+    pub(crate) fn first_slot(&self) -> Slot {
+        Slot(0)
+    }
+
     /// Inserts or replaces an entry. It applies from the next frame on.
     ///
     /// # Errors

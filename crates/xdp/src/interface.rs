@@ -6,7 +6,7 @@ use std::io;
 use crate::capabilities::CapabilityError;
 use crate::device::{Device, DeviceError};
 use crate::filter::{
-    Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Slot, Verdict,
+    Entry, EntryError, Filter, FilterError, FilterSettings, Link, LinkError, Mode, Verdict,
 };
 use crate::frame::{Frame, Packet};
 use crate::frame_pool::FramePool;
@@ -139,8 +139,8 @@ pub struct Interface {
     refill_threshold: u32,
     /// The number of frames in transmission at which the completion ring is read, in one batch.
     reclaim_threshold: u32,
-    filter: Filter,
-    slot: Slot,
+    /// `None` if another process has it.
+    filter: Option<Filter>,
     device: Device,
     receive_stamps: ReceiveStamps,
     /// `true` if driver timestamps were requested and the driver does not provide them.
@@ -163,7 +163,6 @@ impl Interface {
     pub fn from_opened(opened: OpenedInterface) -> Result<Self, InterfaceError> {
         let OpenedInterface { link, sockets, umem, pool, filter, .. } = opened;
         let OpenedInterface { device, receive_stamps, settings, .. } = opened;
-        let slot = filter.slot(0).expect("a filter has at least one slot");
         let rx_target = (settings.umem.frames / 2 / device.queues).clamp(1, settings.socket.ring);
         let mut interface = Self {
             link,
@@ -178,7 +177,6 @@ impl Interface {
             refill_threshold: refill_threshold(rx_target),
             reclaim_threshold: RECLAIM_BATCH.min(settings.socket.ring / 2),
             filter,
-            slot,
             device,
             receive_stamps,
             lacks_timestamps: settings.receive_stamps != receive_stamps,
@@ -187,10 +185,12 @@ impl Interface {
         for socket in &mut interface.sockets {
             socket.refill(&mut interface.pool, rx_target);
         }
-        for socket in &interface.sockets {
-            let fd = std::os::fd::AsFd::as_fd(socket);
-            let entered = interface.filter.set_socket(slot, socket.queue(), fd);
-            entered.map_err(InterfaceError::Sockets)?;
+        if let Some(filter) = &interface.filter {
+            for socket in &interface.sockets {
+                let fd = std::os::fd::AsFd::as_fd(socket);
+                let entered = filter.set_socket(filter.first_slot(), socket.queue(), fd);
+                entered.map_err(InterfaceError::Sockets)?;
+            }
         }
         // With zero-copy these frames are the only ones of the driver, also for what it passes to
         // the kernel. It has found none when the sockets were bound.
@@ -484,7 +484,8 @@ impl Interface {
     /// # Errors
     /// See [`EntryError`].
     pub fn redirect(&self, entry: &Entry) -> Result<(), EntryError> {
-        self.filter.insert(entry, Verdict::Slot(self.slot))
+        let filter = self.own_filter()?;
+        filter.insert(entry, Verdict::Slot(filter.first_slot()))
     }
 
     /// Passes the frames that match `entry` to the kernel, even if a less specific entry would
@@ -493,7 +494,7 @@ impl Interface {
     /// # Errors
     /// See [`EntryError`].
     pub fn pass_to_kernel(&self, entry: &Entry) -> Result<(), EntryError> {
-        self.filter.insert(entry, Verdict::Kernel)
+        self.own_filter()?.insert(entry, Verdict::Kernel)
     }
 
     /// Removes an entry. Returns `false` if there was no such entry.
@@ -501,7 +502,13 @@ impl Interface {
     /// # Errors
     /// See [`EntryError`].
     pub fn remove(&self, entry: &Entry) -> Result<bool, EntryError> {
-        self.filter.remove(entry)
+        self.own_filter()?.remove(entry)
+    }
+
+    fn own_filter(&self) -> Result<&Filter, EntryError> {
+        self.filter.as_ref().ok_or_else(|| {
+            EntryError::Refused("cannot change the filter: another process has it".to_owned())
+        })
     }
 
     /// Returns the interface's properties as read when it was opened.
@@ -510,10 +517,10 @@ impl Interface {
         &self.device
     }
 
-    /// Returns the filter, which may have slots for other users.
+    /// Returns the filter, which may have slots for other users; `None` if another process has it.
     #[must_use]
-    pub fn filter(&self) -> &Filter {
-        &self.filter
+    pub fn filter(&self) -> Option<&Filter> {
+        self.filter.as_ref()
     }
 
     /// Returns the link that attaches the filter to the interface.

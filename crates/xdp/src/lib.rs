@@ -127,7 +127,7 @@ pub use frame::{Frame, FrameAddress, Packet};
 pub use frame_pool::FramePool;
 pub use interface::{Interface, InterfaceError, InterfaceSettings};
 pub use netdev::Features;
-pub use opened_interface::{OpenedInterface, PreparedInterface};
+pub use opened_interface::{KeptInterface, OpenedInterface, PreparedInterface};
 pub use plan::InterfacePlan;
 pub use rx_probe::RxProbe;
 pub use socket::{

@@ -5,7 +5,9 @@ use std::{fmt, io};
 
 use crate::capabilities::check_capabilities;
 use crate::device::{Device, LinkState};
-use crate::filter::{Filter, FilterSettings, Link, LinkError, Mode, Stamping};
+use crate::filter::{
+    Entry, EntryError, Filter, FilterSettings, Link, LinkError, Mode, Stamping, Verdict,
+};
 use crate::fork_guard::without_forks;
 use crate::frame_pool::FramePool;
 use crate::interface::{InterfaceError, InterfaceSettings};
@@ -14,9 +16,10 @@ use crate::prepared_socket::{PreparedSocket, Rings};
 use crate::socket::{CopyMode, Socket, SocketError, SocketSettings};
 use crate::timestamp::ReceiveStamps;
 use crate::umem::Umem;
+use crate::xsk_socket::XskSocket;
 
-/// The number of descriptors apart from the sockets: memory, link and those of the filter.
-const COMMON: usize = 8;
+/// The number of descriptors apart from the sockets: memory and link.
+const COMMON: usize = 2;
 
 /// An open interface whose rings are empty: the filter is attached, and each receive queue has an
 /// AF_XDP socket.
@@ -28,7 +31,8 @@ pub struct OpenedInterface {
     pub(crate) sockets: Vec<Socket>,
     pub(crate) umem: Umem,
     pub(crate) pool: FramePool,
-    pub(crate) filter: Filter,
+    /// `None` if another process has it.
+    pub(crate) filter: Option<Filter>,
     pub(crate) device: Device,
     pub(crate) receive_stamps: ReceiveStamps,
     /// The settings of the sockets and the memory, and the requested timestamps.
@@ -45,13 +49,14 @@ impl OpenedInterface {
     }
 
     /// Takes over an interface that another process has prepared with these settings, and that no
-    /// process has used. No capability is required. `receive` returns the mode, the source of
+    /// process has used. That process keeps the filter ([`PreparedInterface::keep`]). No capability
+    /// is required. `receive` returns the mode, the source of
     /// timestamps and the descriptors; `bind` makes that process bind the sockets, and returns what
     /// [`PreparedInterface::bind`] returned. Forks of other threads wait meanwhile.
     ///
     /// # Safety
     /// The descriptors are those of [`PreparedInterface::descriptors`], in the same order, and no
-    /// other process uses the rings, the memory or the maps.
+    /// other process uses the rings or the memory.
     ///
     /// # Errors
     /// See [`InterfaceError`]; those of `receive` and `bind`.
@@ -81,18 +86,12 @@ impl OpenedInterface {
         let too_few = || InterfaceError::Sockets(io::ErrorKind::InvalidData.into());
         let sockets =
             if fds.len() > COMMON { fds.split_off(COMMON) } else { return Err(too_few().into()) };
-        let [memory, flows, locals, groups, counts, socket_map, program, link] =
-            <[OwnedFd; COMMON]>::try_from(fds).map_err(|_| too_few())?;
+        let [memory, link] = <[OwnedFd; COMMON]>::try_from(fds).map_err(|_| too_few())?;
         let queues = sockets.len() as u32;
         let device = Device::from_name(name).map_err(InterfaceError::from)?;
         let device = Device { queues, ..device };
         let umem = Umem::open(memory.into(), &settings.umem).map_err(InterfaceError::from)?;
         let pool = umem.all_frames();
-        let filter = [flows, locals, groups, counts, socket_map, program];
-        let filter_settings = FilterSettings { queues, ..settings.filter };
-        // SAFETY: the caller guarantees that the descriptors are those of such a filter.
-        let filter = unsafe { Filter::from_fds(filter, &filter_settings) };
-        let filter = filter.map_err(InterfaceError::Sockets)?;
         let link = Link::from_fd(link, mode).map_err(InterfaceError::Sockets)?;
         let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
         let mut socket = socket_settings(settings, mode, receive_stamps).map_err(failed)?;
@@ -106,6 +105,7 @@ impl OpenedInterface {
         // no other user.
         let sockets = unsafe { complete(sockets, rings, &umem) }.map_err(failed)?;
         let settings = InterfaceSettings { socket, ..settings.clone() };
+        let filter = None;
         Ok(Self { link, sockets, umem, pool, filter, device, receive_stamps, settings })
     }
 }
@@ -169,13 +169,10 @@ impl PreparedInterface {
     }
 
     /// Returns the descriptors that another process needs; `None` unless the memory is
-    /// [`Backing::Shared`](crate::Backing::Shared). The link and the sockets are the last ones: as
-    /// long as a process has these, the interface stays open.
+    /// [`Backing::Shared`](crate::Backing::Shared).
     #[must_use]
     pub fn descriptors(&self) -> Option<Vec<BorrowedFd<'_>>> {
-        let mut all = vec![self.umem.file()?];
-        all.extend(self.filter.descriptors());
-        all.push(self.link.as_fd());
+        let mut all = vec![self.umem.file()?, self.link.as_fd()];
         all.extend(self.sockets.iter().map(AsFd::as_fd));
         Some(all)
     }
@@ -210,10 +207,18 @@ impl PreparedInterface {
         Ok(first.settings.long_frames)
     }
 
-    /// Returns the number of receive queues, each with a socket.
-    #[must_use]
-    pub fn queues(&self) -> usize {
-        self.sockets.len()
+    /// Redirects frames to the bound sockets from now on, as soon as there are entries. Returns
+    /// what this process keeps; the rings and the memory belong to the other one.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn keep(self) -> io::Result<KeptInterface> {
+        let Self { link, sockets, filter, device, .. } = self;
+        for socket in &sockets {
+            filter.set_socket(filter.first_slot(), socket.queue, socket.as_fd())?;
+        }
+        let sockets = sockets.into_iter().map(|socket| socket.xsk).collect();
+        Ok(KeptInterface { link, sockets, filter, index: device.index })
     }
 
     /// Returns the mode of the filter.
@@ -236,9 +241,78 @@ impl PreparedInterface {
         self.bind()?;
         self.link_state.wait_until_restored();
         let Self { link, sockets, umem, pool, filter, device, receive_stamps, settings, .. } = self;
+        let filter = Some(filter);
         // SAFETY: the sockets are new, so their rings are empty and have no other user.
         let sockets = unsafe { complete(sockets, rings, &umem) }.map_err(failed)?;
         Ok(OpenedInterface { link, sockets, umem, pool, filter, device, receive_stamps, settings })
+    }
+}
+
+/// What a process keeps of an interface that it has prepared for another one: the filter, and
+/// descriptors with which the interface stays open.
+#[derive(Debug)]
+pub struct KeptInterface {
+    /// Dropped first: nothing is redirected while the sockets close.
+    link: Link,
+    sockets: Vec<XskSocket>,
+    filter: Filter,
+    index: u32,
+}
+
+impl KeptInterface {
+    /// Returns the index of the interface.
+    #[must_use]
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Redirects the frames that match `entry`, from the next frame on.
+    ///
+    /// # Errors
+    /// See [`EntryError`].
+    pub fn redirect(&self, entry: &Entry) -> Result<(), EntryError> {
+        self.filter.insert(entry, Verdict::Slot(self.filter.first_slot()))
+    }
+
+    /// Removes an entry. Returns `false` if there was no such entry.
+    ///
+    /// # Errors
+    /// See [`EntryError`].
+    pub fn remove(&self, entry: &Entry) -> Result<bool, EntryError> {
+        self.filter.remove(entry)
+    }
+
+    /// Returns the descriptors that another process needs to keep the interface.
+    #[must_use]
+    pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        let open = std::iter::once(self.link.as_fd()).chain(self.sockets.iter().map(AsFd::as_fd));
+        self.filter.descriptors().into_iter().chain(open).collect()
+    }
+
+    /// Keeps the interface with this index.
+    ///
+    /// # Safety
+    /// The descriptors are those of [`descriptors`](Self::descriptors), in the same order.
+    ///
+    /// # Errors
+    /// `InvalidData` for too few descriptors; those of [`Filter::from_fds`].
+    pub unsafe fn from_fds(index: u32, mut fds: Vec<OwnedFd>) -> io::Result<Self> {
+        if fds.len() < 7 {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let sockets = fds.split_off(7);
+        let [flows, locals, groups, counts, socket_map, program, link] =
+            <[OwnedFd; 7]>::try_from(fds).map_err(|_| io::ErrorKind::InvalidData)?;
+        let filter = [flows, locals, groups, counts, socket_map, program];
+        let queues = sockets.len() as u32;
+        // SAFETY: the caller guarantees the order.
+        let filter = unsafe {
+            Filter::from_fds(filter, &FilterSettings { queues, ..FilterSettings::default() })?
+        };
+        // Nothing asks for the mode.
+        let link = Link::from_fd(link, Mode::Auto)?;
+        let sockets = sockets.into_iter().map(XskSocket::from_fd).collect::<io::Result<_>>()?;
+        Ok(Self { link, sockets, filter, index })
     }
 }
 

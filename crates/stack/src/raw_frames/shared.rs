@@ -41,7 +41,7 @@ impl SharedSource {
             return Err(io::ErrorKind::AddrInUse.into());
         }
         data_plane.attach_raw(ether_type, Arc::clone(&readiness));
-        let entered = control_plane.entries.add(&data_plane.interface, entry);
+        let entered = control_plane.entries.add(&data_plane, entry, -1);
         if entered.is_err() {
             data_plane.detach_raw(ether_type);
         }
@@ -197,7 +197,7 @@ impl Drop for SharedSource {
     fn drop(&mut self) {
         let mut control_plane = self.owner.control_plane();
         let mut data_plane = self.owner.data_plane();
-        control_plane.entries.remove(&data_plane.interface, &self.entry);
+        control_plane.entries.remove(&data_plane, &self.entry);
         data_plane.detach_raw(self.ether_type);
         for frame in self.released.drain(..) {
             data_plane.interface.release(frame);

@@ -30,12 +30,14 @@
 
 mod client;
 mod confine;
+mod entry;
 mod message;
 mod open;
 mod orphan;
 mod process;
 mod record;
 mod server;
+mod vault;
 
 pub use client::KeeperClient;
 pub(super) use client::Kept;

@@ -216,13 +216,13 @@ impl TcpTable {
         is_known || shared.control_plane().has_route(source, to, shared.interface)
     }
 
-    /// Removes a flow from the filter. Its queue stays for frames that are on their way.
+    /// Removes a flow from the filter, which a keeper has done with its last request. Its queue
+    /// stays for frames that are on their way.
     pub(super) fn retire(&self, shared: &SharedState, entry: &Entry, flow: usize) {
-        let mut control_plane = shared.control_plane();
-        let data_plane = shared.data_plane();
-        control_plane.entries.remove(&data_plane.interface, entry);
-        drop(data_plane);
-        drop(control_plane);
+        if self.keeper.is_none() {
+            let mut control_plane = shared.control_plane();
+            control_plane.entries.remove(&shared.data_plane(), entry);
+        }
         let Entry::Flow { local, remote, .. } = *entry else { return };
         let (key, until) = (FlowKey::new(remote, local), now() + RETIRED);
         self.retired_flows().push(RetiredFlow { flow, key, until });

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use hairpin_tcp::{Config, Connection, PreparedHeader, Rings, Route, Snapshot, Timestamps};
 use hairpin_time::{Duration, Instant};
 use hairpin_wire::MacAddress;
-use hairpin_xdp::{Entry, Protocol};
+use hairpin_xdp::{Entry, EntryError, Protocol};
 
 use super::bypass::{Bypass, FrameCheck};
 use super::counters::Count;
@@ -245,6 +245,7 @@ fn take(
         Refusal::Full => TakeoverError::Full,
         Refusal::NoKeeper => TakeoverError::Keeper,
         Refusal::Rule(rule) => TakeoverError::Rule(rule),
+        Refusal::FilterFull => TakeoverError::Filter(EntryError::Full),
         Refusal::Kernel(error) => error.into(),
     })
 }
@@ -358,6 +359,7 @@ fn busy(shared: &SharedState, cause: Count) -> TakeoverError {
 }
 
 /// Adds the queue of the flow and then its filter entry, so that no frame is lost.
+/// With a keeper, which enters the flow with its next request, the queue only.
 fn add_flow(
     shared: &SharedState,
     entry: &Entry,
@@ -367,7 +369,9 @@ fn add_flow(
     let mut control_plane = shared.control_plane();
     let mut data_plane = shared.data_plane();
     let flow = data_plane.attach_flow(key, Arc::clone(readiness));
-    if let Err(error) = control_plane.entries.add(&data_plane.interface, *entry) {
+    if shared.tcp.keeper.is_none()
+        && let Err(error) = control_plane.entries.add(&data_plane, *entry, -1)
+    {
         data_plane.detach_flow(flow);
         return Err(error.into());
     }

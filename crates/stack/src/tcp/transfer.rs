@@ -40,6 +40,8 @@ pub(super) enum Refusal {
     Full,
     /// A rule of the host applies to the connection.
     Rule(String),
+    /// The filter has no room for the flow.
+    FilterFull,
     /// The keeper has ended, or does not answer.
     NoKeeper,
     Kernel(io::Error),
@@ -53,6 +55,7 @@ impl Refusal {
             Self::OutOfOrder => [libc::EAGAIN.cast_unsigned(), 2],
             Self::Full => [libc::EMFILE.cast_unsigned(), 3],
             Self::Rule(_) => [libc::EACCES.cast_unsigned(), 4],
+            Self::FilterFull => [libc::E2BIG.cast_unsigned(), 5],
             Self::NoKeeper => [libc::EPIPE.cast_unsigned(), 0],
             Self::Kernel(error) => [error.raw_os_error().unwrap_or(libc::EBADF).cast_unsigned(), 0],
         }
@@ -64,6 +67,7 @@ impl Refusal {
             2 => Self::OutOfOrder,
             3 => Self::Full,
             4 => Self::Rule(text.to_string()),
+            5 => Self::FilterFull,
             _ => Self::Kernel(error),
         }
     }

@@ -108,6 +108,9 @@ pub enum EntryError {
     /// The map has reached its capacity.
     #[error("cannot add an entry: the filter is full")]
     Full,
+    /// The process that has the filter refuses the entry, for this reason.
+    #[error("{0}")]
+    Refused(String),
     /// The kernel's error.
     #[error("cannot change the filter's map: {0}")]
     Kernel(#[from] std::io::Error),

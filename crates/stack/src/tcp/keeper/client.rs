@@ -12,11 +12,13 @@ use std::time::{Duration, Instant};
 use hairpin_mapped::{StateFile, StateSlot};
 use hairpin_tcp::Numbers;
 use hairpin_xdp::{
-    ForkGuardedFd, Interface, InterfaceError, LinkState, Mode, OpenedInterface, ReceiveStamps,
+    Entry, EntryError, ForkGuardedFd, Interface, InterfaceError, LinkState, Mode, OpenedInterface,
+    ReceiveStamps,
 };
 use socket2::SockRef;
 use zerocopy::{FromBytes, IntoBytes};
 
+use super::entry;
 use super::message::{self, Message, PAYLOAD, Request};
 use super::open::{Busy, OpenRequest};
 use super::record::{self, Phase};
@@ -166,6 +168,50 @@ impl KeeperClient {
             0 => Ok(()),
             _ if !answer.payload.is_empty() => Err(io::Error::other(answer.text().into_owned())),
             _ => check(&answer),
+        }
+    }
+
+    /// Redirects the frames that match an entry, which this socket receives otherwise.
+    ///
+    /// # Errors
+    /// The keeper's reason, or that it has ended.
+    pub(crate) fn redirect(
+        &self,
+        interface: u32,
+        entry: &Entry,
+        socket: BorrowedFd<'_>,
+    ) -> Result<(), EntryError> {
+        self.change(Request::Redirect, interface, entry, &[socket])
+    }
+
+    /// Removes an entry.
+    ///
+    /// # Errors
+    /// That the keeper has ended.
+    pub(crate) fn end_redirect(&self, interface: u32, entry: &Entry) -> Result<(), EntryError> {
+        self.change(Request::EndRedirect, interface, entry, &[])
+    }
+
+    fn change(
+        &self,
+        request: Request,
+        interface: u32,
+        entry: &Entry,
+        socket: &[BorrowedFd<'_>],
+    ) -> Result<(), EntryError> {
+        let refused = |reason: &str| EntryError::Refused(reason.to_owned());
+        let text = entry::to_text(entry);
+        let text = text.ok_or_else(|| refused("the keeper redirects UDP and TCP only"))?;
+        let (numbers, text) = ([request as u32, interface, 0, 0], text.as_bytes());
+        let answer = self.call(numbers, text, socket);
+        let answer = answer
+            .or_else(|_| self.with_replacement(|keeper| ask(keeper, numbers, text, socket)))
+            .map_err(|_| refused("the keeper has ended"))?;
+        match check(&answer) {
+            Ok(()) => Ok(()),
+            Err(_) if !answer.payload.is_empty() => Err(refused(&answer.text())),
+            Err(error) if error.raw_os_error() == Some(libc::E2BIG) => Err(EntryError::Full),
+            Err(error) => Err(error.into()),
         }
     }
 

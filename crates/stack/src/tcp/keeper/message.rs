@@ -22,22 +22,24 @@ const NUMBERS: usize = size_of::<Numbers>();
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Request {
-    /// Take the connection of the descriptor from the kernel, and hold it. The third number is the
+    /// Enter the flow of the descriptor's connection into the filter, take the connection from the
+    /// kernel, and hold it. The third number is the
     /// count of segments that were received out of order, the fourth the index of the interface.
     /// The answer has a [`Taken`](crate::tcp::transfer::Taken).
     TakeOver = 1,
-    /// Give the connection of this slot back to the kernel. The payload is a
+    /// Give the connection of this slot back to the kernel, and remove its flow. The payload is a
     /// [`Given`](crate::tcp::transfer::Given); its bytes came before. If the slot is not held, the
     /// connection's descriptor is passed. The answer has the number of bytes found beside, and the
     /// error of what was sent.
     GiveBack = 2,
-    /// Undo the takeover of this slot.
+    /// Undo the takeover of this slot, and remove its flow.
     Undo = 3,
-    /// Close the descriptor of this slot.
+    /// Close the descriptor of this slot, and remove its flow.
     Release = 4,
     /// Double the send buffer of this slot, or of the descriptor.
     GrowSendBuffer = 5,
-    /// End repair mode of the descriptor: the keeper before this one was killed in it.
+    /// End repair mode of the descriptor, and remove its flow: the keeper before this one was
+    /// killed meanwhile.
     EndRepair = 6,
     /// Present an IP packet of a connection's peer to the kernel.
     Inject = 7,
@@ -58,6 +60,11 @@ pub(super) enum Request {
     FindRules = 13,
     /// Add the payload to the bytes of the next `GiveBack`. Not answered.
     AddBytes = 14,
+    /// Redirect what the UDP socket of the descriptor receives. The number is the index of the
+    /// interface, the text an [`Entry`](super::entry).
+    Redirect = 15,
+    /// Remove the entry of the text. The number is the index of the interface.
+    EndRedirect = 16,
 }
 
 impl Request {
@@ -78,6 +85,8 @@ impl Request {
             Leave,
             FindRules,
             AddBytes,
+            Redirect,
+            EndRedirect,
         ];
         all.into_iter().find(|request| *request as u32 == number)
     }

@@ -36,6 +36,8 @@ pub(super) struct Orphan {
     /// TSval minus the time in milliseconds, and the lowest TSval.
     clock: (u32, u32),
     round_trip: hairpin_time::Duration,
+    /// The filter redirects its flow.
+    pub(super) is_redirected: bool,
     /// What the kernel's socket had, until it has the connection again.
     taken: Option<Taken>,
     /// What was found by an attempt to give the connection back.
@@ -87,7 +89,7 @@ impl Orphan {
         let clock = (value.wrapping_sub(milliseconds()), value.wrapping_add(pacing_lead(&info)));
         let (scales, options) = (info.scales, info.options);
         let round_trip = hairpin_time::Duration::from_micros(info.round_trip_us.into());
-        let (taken, beside) = (None, Beside::default());
+        let (is_redirected, taken, beside) = (false, None, Beside::default());
         Some(move |socket| Self {
             socket,
             local,
@@ -96,6 +98,7 @@ impl Orphan {
             options,
             clock,
             round_trip,
+            is_redirected,
             taken,
             beside,
         })
@@ -104,6 +107,12 @@ impl Orphan {
     /// Returns the local and the remote address.
     pub(super) fn addresses(&self) -> [SocketAddr; 2] {
         [self.local, self.remote]
+    }
+
+    /// Returns `true` if it receives from another interface only.
+    pub(super) fn is_bound_elsewhere(&self, interface: u32) -> bool {
+        let bound = self.kernel().bound_interface();
+        !bound.is_ok_and(|bound| bound == 0 || bound.cast_unsigned() == interface)
     }
 
     /// Closes the descriptor. The close of the last descriptor would wait with `SO_LINGER`.

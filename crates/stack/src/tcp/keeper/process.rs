@@ -8,6 +8,7 @@ use std::panic::AssertUnwindSafe;
 use super::confine::confine;
 use super::message;
 use super::server::Server;
+use super::vault::Vault;
 use crate::run_summary::LastLine;
 use crate::tcp::injector::Injector;
 
@@ -120,7 +121,9 @@ fn detach(
     if unsafe { libc::fork() } != 0 {
         return;
     }
+    let Ok(vault) = Vault::new() else { return };
     let mut kept = vec![registration.as_raw_fd()];
+    kept.extend(vault.descriptors());
     kept.extend(last_line.iter().flat_map(LastLine::descriptors));
     isolate(kept);
     // A panic must not continue in code of the parent.
@@ -134,7 +137,8 @@ fn detach(
         {
             // SAFETY: the call takes no argument.
             let users = [users, &[unsafe { libc::geteuid() }]].concat();
-            let mut server = Server::new(registration, injector, interfaces.to_vec(), users);
+            let names = interfaces.to_vec();
+            let mut server = Server::new(registration, injector, names, users, vault);
             if std::panic::catch_unwind(AssertUnwindSafe(|| server.run())).is_err() {
                 // A death, after which this process is replaced.
                 std::process::abort();

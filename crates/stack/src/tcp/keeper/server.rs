@@ -3,6 +3,7 @@
 mod passed;
 mod privileges;
 mod requests;
+mod udp;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -12,11 +13,12 @@ use socket2::{Domain, SockRef, Type};
 
 use super::message::{self, Message};
 use super::orphan::{InFlight, Orphan, Rest};
+use super::vault::{Unclaimed, Vault};
 use crate::tcp::injector::Injector;
 pub(super) use passed::close_aside;
 use passed::is_full;
 use privileges::Privileges;
-use requests::Client;
+use requests::{Client, HeldInterface};
 
 /// The most processes of a run that register.
 const CLIENTS_MAX: usize = 4_096;
@@ -77,20 +79,26 @@ pub(super) struct Server {
     clients: Vec<Client>,
     ending: Vec<Ending>,
     pending: Vec<Pending>,
+    /// Interfaces of processes that have not registered at this process yet.
+    unclaimed: Vec<Unclaimed>,
     injector: Injector,
     privileges: Privileges,
 }
+
 impl Server {
     pub(super) fn new(
         registration: OwnedFd,
         injector: Injector,
         interfaces: Vec<String>,
         users: Vec<u32>,
+        vault: Vault,
     ) -> Self {
         let registration = Some(registration);
-        let privileges = Privileges::new(interfaces, users);
+        let unclaimed = vault.all();
+        let mut privileges = Privileges::new(interfaces, users, vault);
+        privileges.open.extend(unclaimed.iter().map(|it| it.name.clone()));
         let (clients, ending, pending) = (Vec::new(), Vec::new(), Vec::new());
-        Self { registration, clients, ending, pending, injector, privileges }
+        Self { registration, clients, ending, pending, unclaimed, injector, privileges }
     }
 
     /// Serves until the last process of the run has ended.
@@ -99,6 +107,7 @@ impl Server {
             || !self.clients.is_empty()
             || !self.ending.is_empty()
             || !self.pending.is_empty()
+            || !self.unclaimed.is_empty()
         {
             let Ok(ready) = self.wait() else { return };
             // From the end, because a client that ends is removed.
@@ -113,6 +122,10 @@ impl Server {
             let registration = self.registration.as_ref().map(AsRawFd::as_raw_fd);
             if registration.is_some_and(|fd| ready.contains(&fd)) {
                 self.register();
+            }
+            let is_free = |it: &mut Unclaimed| ready.contains(&it.process.as_raw_fd());
+            for Unclaimed { name, .. } in self.unclaimed.extract_if(.., is_free) {
+                self.privileges.close_one(&name);
             }
             let now = Instant::now();
             let has_ended =
@@ -132,6 +145,7 @@ impl Server {
     fn wait(&self) -> io::Result<Vec<RawFd>> {
         let fds = self.registration.iter().chain(self.clients.iter().map(|client| &client.socket));
         let fds = fds.chain(self.ending.iter().map(|ending| &ending.process));
+        let fds = fds.chain(self.unclaimed.iter().map(|unclaimed| &unclaimed.process));
         let mut fds: Vec<_> = fds
             .map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 })
             .collect();
@@ -165,7 +179,7 @@ impl Server {
     }
 
     /// Accepts a process, unless it has another user than the run.
-    fn accept(&self, socket: OwnedFd) -> Option<Client> {
+    fn accept(&mut self, socket: OwnedFd) -> Option<Client> {
         let Ok(peer) = peer(&socket) else {
             close_aside(socket);
             return None;
@@ -176,7 +190,11 @@ impl Server {
         } else if self.clients.len() >= CLIENTS_MAX || is_full(&socket) {
             "the keeper of this run has no descriptor left".to_string()
         } else {
-            return Client::new(socket, peer.pid).ok();
+            let mut client = Client::new(socket, peer.pid).ok()?;
+            let is_own = |it: &mut Unclaimed| it.process_id == peer.pid;
+            let own = self.unclaimed.extract_if(.., is_own);
+            client.interfaces.extend(own.map(|it| (it.name, HeldInterface::Bound(it.interface))));
+            return Some(client);
         };
         let _ = message::send(socket.as_fd(), [0; 4], reason.as_bytes(), &[], libc::MSG_DONTWAIT);
         close_aside(socket);
@@ -199,7 +217,7 @@ impl Server {
         let Client { socket, state, orphans, interfaces, .. } = client;
         // Messages that were not received have descriptors, which close with it.
         close_aside(socket);
-        self.privileges.open.retain(|name| !interfaces.contains_key(name));
+        self.privileges.close(&interfaces);
         let rests: Vec<_> = orphans
             .into_iter()
             .map(|(slot, mut orphan)| (orphan.restore(&state, slot), orphan))

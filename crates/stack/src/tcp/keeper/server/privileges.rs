@@ -1,9 +1,14 @@
 //! What the programs of a run may ask for.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
+use socket2::{Domain, Socket, Type};
+
+use super::super::vault::Vault;
+use super::requests::HeldInterface;
 use crate::HostRules;
 use crate::netlink::Netlink;
 
@@ -21,11 +26,37 @@ pub(super) struct Privileges {
     netlink: Option<Netlink>,
     /// Opened for the first request.
     pub(super) rules: Option<HostRules>,
+    /// The interfaces of `open`, for the process that replaces this one.
+    pub(super) vault: Vault,
+    /// The number of the network namespace.
+    namespace: Option<u64>,
 }
+
 impl Privileges {
-    pub(super) fn new(interfaces: Vec<String>, users: Vec<u32>) -> Self {
+    /// Returns the privileges of a run in the network namespace of the calling thread.
+    pub(super) fn new(interfaces: Vec<String>, users: Vec<u32>, vault: Vault) -> Self {
         let (open, addresses) = (HashSet::new(), HashSet::new());
-        Self { interfaces, open, users, addresses, netlink: None, rules: None }
+        let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).ok();
+        let namespace = socket.and_then(|socket| namespace(socket.as_fd()));
+        let (netlink, rules) = (None, None);
+        Self { interfaces, open, users, addresses, netlink, rules, vault, namespace }
+    }
+
+    /// Returns `true` if a socket is one of this network namespace: in a namespace of its own, a
+    /// user may bind any address and port.
+    pub(super) fn has_namespace_of(&self, socket: BorrowedFd<'_>) -> bool {
+        self.namespace.is_some() && self.namespace == namespace(socket)
+    }
+
+    /// Forgets interfaces that a process uses no more.
+    pub(super) fn close(&mut self, interfaces: &HashMap<String, HeldInterface>) {
+        interfaces.keys().for_each(|name| self.close_one(name));
+    }
+
+    pub(super) fn close_one(&mut self, interface: &str) {
+        if self.open.remove(interface) {
+            self.vault.remove(interface);
+        }
     }
 
     /// Returns `true` if an interface of the run has this address.
@@ -78,6 +109,19 @@ impl Privileges {
         }
     }
 }
+
+/// Returns the number of a socket's network namespace (`SO_NETNS_COOKIE`, Linux 5.14).
+fn namespace(socket: BorrowedFd<'_>) -> Option<u64> {
+    const SO_NETNS_COOKIE: libc::c_int = 71;
+    let (mut cookie, mut length) = (0_u64, size_of::<u64>() as libc::socklen_t);
+    let (level, at) = (libc::SOL_SOCKET, (&raw mut cookie).cast());
+    // SAFETY: the kernel writes at most `length` bytes to the number, which outlives the call.
+    let read = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), level, SO_NETNS_COOKIE, at, &raw mut length)
+    };
+    (read == 0).then_some(cookie)
+}
+
 /// Returns the index of an interface.
 fn index(name: &str) -> Option<u32> {
     let name = CString::new(name).ok()?;

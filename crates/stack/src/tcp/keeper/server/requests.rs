@@ -3,20 +3,25 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use hairpin_mapped::StateReader;
 use hairpin_wire::Protocol;
-use hairpin_xdp::{Device, InterfaceError, LinkError, LinkOwner, PreparedInterface};
-use socket2::{SockAddr, SockRef};
+use hairpin_xdp::{
+    Device, Entry, EntryError, InterfaceError, KeptInterface, LinkError, LinkOwner,
+    PreparedInterface,
+};
+use socket2::SockRef;
 use zerocopy::{FromBytes, IntoBytes};
 
+use super::super::entry;
 use super::super::message::{self, DESCRIPTORS_MAX, Message, Request};
 use super::super::open::{Busy, OTHER, OpenRequest};
 use super::super::orphan::Orphan;
 use super::passed::{Passed, close_aside, close_udp, is_full};
 use super::privileges::Privileges;
+use super::udp::{self, plain};
 use crate::HostRules;
 use crate::stack::prepare_interface;
 use crate::tcp::injector::{Injector, ends};
@@ -31,6 +36,7 @@ const LATE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) socket: OwnedFd,
+    pub(super) process_id: libc::pid_t,
     /// The process, if it could be opened.
     pub(super) process: Option<OwnedFd>,
     pub(super) state: StateReader,
@@ -49,25 +55,34 @@ pub(super) struct Client {
 pub(super) enum HeldInterface {
     /// Its sockets are not bound yet.
     Prepared(Box<PreparedInterface>),
-    /// The link and the sockets.
-    Bound(#[expect(dead_code, reason = "closed when dropped")] Vec<OwnedFd>),
+    /// In use.
+    Bound(KeptInterface),
 }
 /// The numbers of an answer, of which the first has no meaning, and its payload.
-type Answer = (message::Numbers, Vec<u8>);
+pub(super) type Answer = (message::Numbers, Vec<u8>);
+
+/// Returns the kernel's error of a filter's.
+pub(super) fn errno(error: EntryError) -> io::Error {
+    match error {
+        EntryError::Full => io::Error::from_raw_os_error(libc::E2BIG),
+        EntryError::Kernel(error) => error,
+        _ => invalid(),
+    }
+}
 
 fn number(error: &io::Error) -> u32 {
     error.raw_os_error().unwrap_or(libc::EBADF).cast_unsigned()
 }
 
-fn failure(error: &io::Error) -> Answer {
+pub(super) fn failure(error: &io::Error) -> Answer {
     ([0, number(error), 0, 0], Vec::new())
 }
 
-fn done(result: io::Result<()>) -> Answer {
+pub(super) fn done(result: io::Result<()>) -> Answer {
     result.map_or_else(|error| failure(&error), |()| Answer::default())
 }
 
-fn refused(refusal: &Refusal) -> Answer {
+pub(super) fn refused(refusal: &Refusal) -> Answer {
     let [error, kind] = refusal.numbers();
     let text = match refusal {
         Refusal::Rule(rule) => rule.clone().into_bytes(),
@@ -78,13 +93,14 @@ fn refused(refusal: &Refusal) -> Answer {
 
 impl Client {
     /// Creates the state file of a process, and sends it.
-    pub(super) fn new(socket: OwnedFd, process: libc::pid_t) -> io::Result<Self> {
+    pub(super) fn new(socket: OwnedFd, process_id: libc::pid_t) -> io::Result<Self> {
         let state = StateReader::create(CONNECTIONS as u32, RING)?;
         let sent = [state.file().as_fd()];
         message::send(socket.as_fd(), [0; 4], &[], &sent, libc::MSG_DONTWAIT)?;
-        let process = open_process(process).ok();
+        let process = open_process(process_id).ok();
         let (orphans, flows, interfaces) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Ok(Self { socket, process, state, orphans, flows, bytes: Vec::new(), interfaces })
+        let bytes = Vec::new();
+        Ok(Self { socket, process_id, process, state, orphans, flows, bytes, interfaces })
     }
 
     /// Serves one request; `None` if the process has ended. A request that the library does not
@@ -103,7 +119,7 @@ impl Client {
                 Some(answer) => answer,
                 None => return Some(()),
             },
-            None => failure(&io::Error::from_raw_os_error(libc::EINVAL)),
+            None => failure(&invalid()),
         };
         let (numbers, payload) = answer;
         // A process that does not read its answers waits for none.
@@ -135,10 +151,7 @@ impl Client {
                 }
                 Err(error) => failure(&error),
             },
-            Request::Undo => done(match self.orphans.get_mut(&slot) {
-                Some(orphan) => orphan.undo(),
-                None => Err(io::Error::from_raw_os_error(libc::EINVAL)),
-            }),
+            Request::Undo => done(self.undo(slot)),
             Request::Release => {
                 self.release(slot);
                 Answer::default()
@@ -146,14 +159,15 @@ impl Client {
             Request::GrowSendBuffer => {
                 done(self.with_socket(slot, passed.take(), |socket| socket.grow_send_buffer()))
             }
-            Request::EndRepair => {
-                done(self.with_socket(u32::MAX, passed.take(), |socket| socket.end_repair()))
-            }
+            Request::EndRepair => done(self.with_socket(u32::MAX, passed.take(), |socket| {
+                self.end_flow_of(socket);
+                socket.end_repair()
+            })),
             Request::FindRules => find_rules(slot, passed.take(), privileges),
             Request::Leave => {
                 let slots: Vec<_> = self.orphans.keys().copied().collect();
                 slots.into_iter().for_each(|slot| self.release(slot));
-                privileges.open.retain(|name| !self.interfaces.contains_key(name));
+                privileges.close(&self.interfaces);
                 self.interfaces.clear();
                 Answer::default()
             }
@@ -166,9 +180,11 @@ impl Client {
                 return None;
             }
             Request::InjectUdp => {
-                inject_udp(&payload, passed.take(), privileges, injector);
+                udp::inject(&payload, passed.take(), privileges, injector);
                 return None;
             }
+            Request::Redirect => self.redirect(slot, &text, passed.take(), privileges),
+            Request::EndRedirect => done(self.end_redirect(slot, &text)),
             Request::OpenInterface => {
                 self.open_interface(&text, OpenRequest::from_numbers(numbers), privileges);
                 return None;
@@ -190,28 +206,110 @@ impl Client {
         socket: Option<OwnedFd>,
         privileges: &mut Privileges,
     ) -> Result<Taken, Refusal> {
-        let socket = socket.ok_or(io::Error::from_raw_os_error(libc::EINVAL))?;
+        let socket = socket.ok_or_else(invalid)?;
         if is_full(&socket) {
             close_aside(socket);
             return Err(Refusal::Full);
         }
         let mut orphan = self.hold(slot, socket, privileges)?;
-        let addresses = orphan.addresses();
-        if let Some(rule) = privileges.obstacle(interface, addresses[0].ip(), Some(addresses)) {
-            orphan.close();
-            return Err(Refusal::Rule(rule));
-        }
-        match orphan.take(out_of_order) {
+        match self.take(&mut orphan, out_of_order, interface, privileges) {
             Ok(taken) => {
                 self.flows.insert(orphan.addresses().map(plain), None);
                 self.orphans.insert(slot, orphan);
                 Ok(taken)
             }
             Err(refusal) => {
+                self.end_flow(&mut orphan);
                 orphan.close();
                 Err(refusal)
             }
         }
+    }
+
+    /// Takes a connection whose flow is redirected from now on.
+    fn take(
+        &self,
+        orphan: &mut Orphan,
+        out_of_order: u32,
+        interface: u32,
+        privileges: &mut Privileges,
+    ) -> Result<Taken, Refusal> {
+        let interface = self.kept(interface).ok_or_else(invalid)?;
+        if orphan.is_bound_elsewhere(interface.index()) {
+            return Err(invalid().into());
+        }
+        let addresses = orphan.addresses();
+        let rule = privileges.obstacle(interface.index(), addresses[0].ip(), Some(addresses));
+        if let Some(rule) = rule {
+            return Err(Refusal::Rule(rule));
+        }
+        interface.redirect(&flow(addresses)).map_err(|error| match error {
+            EntryError::Full => Refusal::FilterFull,
+            error => Refusal::Kernel(errno(error)),
+        })?;
+        orphan.is_redirected = true;
+        orphan.take(out_of_order)
+    }
+
+    /// Redirects what a UDP socket receives.
+    fn redirect(
+        &self,
+        interface: u32,
+        entry: &str,
+        socket: Option<OwnedFd>,
+        privileges: &mut Privileges,
+    ) -> Answer {
+        match self.kept(interface).zip(entry::from_text(entry)).zip(socket) {
+            Some(((kept, entry), socket)) => udp::redirect(kept, &entry, socket, privileges),
+            None => failure(&invalid()),
+        }
+    }
+
+    fn end_redirect(&self, interface: u32, entry: &str) -> io::Result<()> {
+        let kept = self.kept(interface).ok_or_else(invalid)?;
+        kept.remove(&entry::from_text(entry).ok_or_else(invalid)?).map(drop).map_err(errno)
+    }
+
+    /// Returns the interface with this index, if this process uses it.
+    fn kept(&self, index: u32) -> Option<&KeptInterface> {
+        self.interfaces.values().find_map(|held| match held {
+            HeldInterface::Bound(kept) if kept.index() == index => Some(kept),
+            _ => None,
+        })
+    }
+
+    /// Makes the kernel receive a connection again.
+    fn end_flow(&self, orphan: &mut Orphan) {
+        if std::mem::take(&mut orphan.is_redirected) {
+            self.remove_flow(orphan.addresses());
+        }
+    }
+
+    fn remove_flow(&self, addresses: [SocketAddr; 2]) {
+        for held in self.interfaces.values() {
+            if let HeldInterface::Bound(kept) = held {
+                // Without the entry there is nothing to remove.
+                let _ = kept.remove(&flow(addresses));
+            }
+        }
+    }
+
+    /// Removes the flow of a connection that the keeper before this one has taken.
+    fn end_flow_of(&self, socket: KernelSocket<'_>) {
+        let reference = SockRef::from(&socket.fd);
+        if let (Ok(local), Ok(remote)) = (reference.local_addr(), reference.peer_addr())
+            && let (Some(local), Some(remote)) = (local.as_socket(), remote.as_socket())
+        {
+            self.remove_flow([local, remote]);
+        }
+    }
+
+    fn undo(&mut self, slot: u32) -> io::Result<()> {
+        let mut orphan = self.orphans.remove(&slot).ok_or_else(invalid)?;
+        let undone = orphan.undo();
+        self.end_flow(&mut orphan);
+        self.orphans.insert(slot, orphan);
+        undone
     }
 
     /// Checks a connection for a free slot: it is established, from an address of the run's
@@ -226,9 +324,10 @@ impl Client {
         };
         let [local, _] = orphan.addresses();
         let is_free = (slot as usize) < CONNECTIONS && !self.orphans.contains_key(&slot);
-        if !is_free || !privileges.has_address(local.ip()) {
+        let is_here = privileges.has_namespace_of(orphan.kernel().fd);
+        if !is_free || !is_here || !privileges.has_address(local.ip()) {
             orphan.close();
-            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+            return Err(invalid());
         }
         Ok(orphan)
     }
@@ -241,25 +340,30 @@ impl Client {
         privileges: &mut Privileges,
     ) -> io::Result<Sent> {
         let bytes = std::mem::take(&mut self.bytes);
-        let invalid = || io::Error::from_raw_os_error(libc::EINVAL);
         let given = Given::read_from_bytes(given).map_err(|_| invalid())?;
         if !given.is_possible(RING, RING_MAX) {
             return Err(invalid());
         }
-        let mut other = None;
-        if !self.orphans.contains_key(&slot) {
-            // The keeper before this one has held it.
-            let socket = socket.ok_or_else(invalid)?;
-            other = Some(self.hold(slot, socket, privileges)?);
-        }
-        let result = match other.as_mut().or_else(|| self.orphans.get_mut(&slot)) {
-            Some(orphan) => {
-                self.flows.insert(orphan.addresses().map(plain), Some(Instant::now() + LATE));
-                orphan.give(&given, &bytes)
+        let held = self.orphans.remove(&slot);
+        let was_held = held.is_some();
+        let mut orphan = match held {
+            Some(orphan) => orphan,
+            None => {
+                // The keeper before this one has held it.
+                let mut orphan = self.hold(slot, socket.ok_or_else(invalid)?, privileges)?;
+                orphan.is_redirected = true;
+                orphan
             }
-            None => Err(invalid()),
         };
-        other.into_iter().for_each(Orphan::close);
+        self.flows.insert(orphan.addresses().map(plain), Some(Instant::now() + LATE));
+        let result = orphan.give(&given, &bytes);
+        if result.is_ok() {
+            self.end_flow(&mut orphan);
+        }
+        match was_held {
+            true => drop(self.orphans.insert(slot, orphan)),
+            false => orphan.close(),
+        }
         result
     }
 
@@ -271,7 +375,8 @@ impl Client {
     }
 
     fn release(&mut self, slot: u32) {
-        let Some(orphan) = self.orphans.remove(&slot) else { return };
+        let Some(mut orphan) = self.orphans.remove(&slot) else { return };
+        self.end_flow(&mut orphan);
         let now = Instant::now();
         self.flows.retain(|_, until| until.is_none_or(|until| until > now));
         self.flows.insert(orphan.addresses().map(plain), Some(now + LATE));
@@ -288,7 +393,7 @@ impl Client {
         if let Some(orphan) = self.orphans.get(&slot) {
             return change(orphan.kernel());
         }
-        let socket = passed.ok_or(io::Error::from_raw_os_error(libc::EINVAL))?;
+        let socket = passed.ok_or_else(invalid)?;
         let kernel = KernelSocket::new(socket.as_fd());
         let result = match kernel.protocol() {
             Ok(libc::IPPROTO_TCP) => change(kernel),
@@ -320,7 +425,7 @@ impl Client {
             return self.refuse(number, OTHER, "the interface does not belong to this run");
         }
         if self.interfaces.remove(name).is_some() {
-            privileges.open.remove(name);
+            privileges.close_one(name);
         } else if privileges.open.contains(name) {
             let owner = Device::from_name(name).ok().and_then(|it| LinkOwner::find(it.index));
             let (name, reason) = (name.to_string(), LinkError::Busy(owner));
@@ -351,24 +456,29 @@ impl Client {
     /// link and the sockets.
     fn bind_interface(&mut self, name: &str, privileges: &mut Privileges) -> Option<()> {
         let number = Request::BindInterface as u32;
-        let Some(HeldInterface::Prepared(prepared)) = self.interfaces.get_mut(name) else {
+        let is_prepared = |held: &mut HeldInterface| matches!(held, HeldInterface::Prepared(_));
+        let held = self.interfaces.extract_if(|held, value| held == name && is_prepared(value));
+        let Some((_, HeldInterface::Prepared(mut prepared))) = held.last() else {
             return self.refuse(number, OTHER, "the interface is not prepared");
         };
-        let takes_long_frames = match prepared.bind() {
-            Ok(takes_long_frames) => takes_long_frames,
+        let bound = prepared.bind().and_then(|takes_long_frames| {
+            Ok((takes_long_frames, prepared.keep().map_err(InterfaceError::Sockets)?))
+        });
+        let (takes_long_frames, kept) = match bound {
+            Ok(bound) => bound,
             Err(error) => {
-                self.interfaces.remove(name);
-                privileges.open.remove(name);
+                privileges.close_one(name);
                 return self.refuse_open(number, &error);
             }
         };
-        let all = prepared.descriptors()?;
-        let held = all[all.len() - 1 - prepared.queues()..].iter();
-        let held = held.map(BorrowedFd::try_clone_to_owned).collect::<io::Result<Vec<_>>>();
+        if let Some(process) = &self.process {
+            // Without this, the death of the keeper ends the bypass.
+            let process = (self.process_id, process.as_fd());
+            let _ = privileges.vault.add(name, process, &kept);
+        }
+        self.interfaces.insert(name.to_string(), HeldInterface::Bound(kept));
         let numbers = [number, 0, takes_long_frames.into(), 0];
-        message::send(self.socket.as_fd(), numbers, &[], &[], libc::MSG_DONTWAIT).ok()?;
-        self.interfaces.insert(name.to_string(), HeldInterface::Bound(held.ok()?));
-        Some(())
+        message::send(self.socket.as_fd(), numbers, &[], &[], libc::MSG_DONTWAIT).ok()
     }
 
     fn refuse_open(&self, request: u32, error: &InterfaceError) -> Option<()> {
@@ -402,41 +512,13 @@ fn find_rules(interface: u32, socket: Option<OwnedFd>, privileges: &mut Privileg
     }
 }
 
-/// Presents a datagram to the kernel if it is one for this UDP socket, from another host.
-fn inject_udp(
-    packet: &[u8],
-    socket: Option<OwnedFd>,
-    privileges: &mut Privileges,
-    injector: &Injector,
-) {
-    let Some(socket) = socket else { return };
-    if let Some([source, destination]) = ends(packet, Protocol::UDP)
-        && receives(&socket, source, destination)
-        && privileges.has_address(destination.ip())
-        && !privileges.has_address(source.ip())
-        && !source.ip().is_loopback()
-        && !source.ip().is_unspecified()
-        && !source.ip().is_multicast()
-    {
-        let _ = injector.inject_udp(socket.as_fd(), packet, destination.ip());
-    }
-    close_udp(socket);
+/// Returns the entry of a connection.
+fn flow([local, remote]: [SocketAddr; 2]) -> Entry {
+    Entry::Flow { protocol: hairpin_xdp::Protocol::Tcp, vlan: None, local, remote }
 }
 
-/// Returns `true` if the socket is a UDP socket that receives such datagrams.
-fn receives(socket: &OwnedFd, source: SocketAddr, destination: SocketAddr) -> bool {
-    let reference = SockRef::from(socket);
-    let end = |address: io::Result<SockAddr>| address.ok()?.as_socket().map(plain);
-    let Some(local) = end(reference.local_addr()) else { return false };
-    reference.protocol().is_ok_and(|protocol| protocol == Some(socket2::Protocol::UDP))
-        && local.port() == destination.port()
-        && (local.ip().is_unspecified() || local.ip() == destination.ip())
-        && end(reference.peer_addr()).is_none_or(|peer| peer == source)
-}
-
-/// Returns an address as packets have it.
-fn plain(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
+fn invalid() -> io::Error {
+    io::Error::from_raw_os_error(libc::EINVAL)
 }
 
 /// Opens a process (pidfd_open(2)).

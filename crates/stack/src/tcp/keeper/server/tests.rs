@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
+use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hairpin_mapped::{StateFile, StateReader, StateSlot};
-use hairpin_testbed::{Testbed, scaled};
+use hairpin_testbed::{Host, Testbed, scaled};
+use socket2::Socket;
 
 use super::*;
 use crate::tcp::keeper::KeeperClient;
@@ -64,6 +66,15 @@ fn ends(peer: &mut TcpStream, patience: Duration) -> bool {
     }
 }
 
+fn new_server(
+    registration: OwnedFd,
+    injector: Injector,
+    interfaces: Vec<String>,
+    users: Vec<u32>,
+) -> Server {
+    Server::new(registration, injector, interfaces, users, Vault::new().unwrap())
+}
+
 /// Returns the user of this process.
 fn user() -> Vec<u32> {
     // SAFETY: the call takes no argument.
@@ -75,7 +86,8 @@ fn dead_client(state: StateReader, slot: u32, orphan: Orphan) -> Client {
     let [socket, _program] = message::pair().unwrap();
     let orphans = HashMap::from([(slot, orphan)]);
     let (flows, interfaces) = (HashMap::new(), HashMap::new());
-    Client { socket, process: None, state, orphans, flows, bytes: Vec::new(), interfaces }
+    let (process_id, process, bytes) = (0, None, Vec::new());
+    Client { socket, process_id, process, state, orphans, flows, bytes, interfaces }
 }
 
 #[test]
@@ -91,7 +103,7 @@ fn garbage_ends_only_its_own_connection() {
     };
     let injector = host.run(Injector::open).unwrap().unwrap();
     let [registration, run] = message::pair().unwrap();
-    let mut server = Server::new(registration, injector, Vec::new(), user());
+    let mut server = new_server(registration, injector, Vec::new(), user());
     let (mut bystander, mut bystander_peer) = connect();
     let mut rng = Random(4);
     let [mut rejected, mut accepted] = [0, 0];
@@ -152,7 +164,7 @@ fn bytes_recorded_and_never_sent_reach_the_peer_after_a_short_timeout() {
     }
     let injector = host.run(Injector::open).unwrap().unwrap();
     let [registration, run] = message::pair().unwrap();
-    let mut server = Server::new(registration, injector, Vec::new(), user());
+    let mut server = new_server(registration, injector, Vec::new(), user());
     server.finish(dead_client(state, slot.index(), orphan), false);
     let timeout = server.pending[0].orphan.kernel().info().unwrap().retransmission_timeout_us;
     assert!(timeout < 500_000, "{timeout} µs");
@@ -168,7 +180,7 @@ fn bytes_recorded_and_never_sent_reach_the_peer_after_a_short_timeout() {
 #[ignore = "needs root"]
 fn anything_but_an_established_connection_is_refused() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let udp = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     let file = std::fs::File::open("/dev/null").unwrap();
     let [a, _b] = message::pair().unwrap();
     for descriptor in [OwnedFd::from(listener), udp.into(), file.into(), a] {
@@ -224,7 +236,7 @@ fn keeper_opens_the_interface_and_switches_repair_mode() {
     let [registration, run] = message::pair().unwrap();
     std::thread::scope(|scope| {
         let names = vec![host.interface().to_string()];
-        let serve = || Server::new(registration, Injector::open().unwrap(), names, user()).run();
+        let serve = || new_server(registration, Injector::open().unwrap(), names, user()).run();
         let server = scope.spawn(move || host.run(serve).unwrap());
         let client = KeeperClient::connect(run.as_fd()).unwrap();
         for keeper in [None, Some(client)] {
@@ -272,7 +284,7 @@ fn keeper_opens_only_interfaces_of_its_run() {
     std::thread::scope(|scope| {
         let serve = || {
             let names = vec!["other0".to_string()];
-            Server::new(registration, Injector::open().unwrap(), names, user()).run();
+            new_server(registration, Injector::open().unwrap(), names, user()).run();
         };
         let server = scope.spawn(move || host.run(serve).unwrap());
         let keeper = Some(KeeperClient::connect(run.as_fd()).unwrap());
@@ -293,7 +305,7 @@ fn keeper_survives_clients_that_send_garbage() {
     let [registration, run] = message::pair().unwrap();
     std::thread::scope(|scope| {
         let names = vec![host.interface().to_string()];
-        let serve = || Server::new(registration, Injector::open().unwrap(), names, user()).run();
+        let serve = || new_server(registration, Injector::open().unwrap(), names, user()).run();
         let server = scope.spawn(move || host.run(serve).unwrap());
         let bystander = KeeperClient::connect(run.as_fd()).unwrap();
         let mut rng = Random(9);
@@ -305,7 +317,7 @@ fn keeper_survives_clients_that_send_garbage() {
             let file = std::fs::File::open("/dev/null").unwrap();
             for _ in 0..8 {
                 let mut numbers = [0; 4].map(|_: u32| (rng.next() >> 32) as u32);
-                numbers[0] %= 16;
+                numbers[0] %= 18;
                 if rng.next().is_multiple_of(2) {
                     numbers[1] %= 4;
                 }
@@ -326,6 +338,8 @@ fn keeper_survives_clients_that_send_garbage() {
 /// A client without the library: it sends what it likes.
 struct Attacker {
     socket: OwnedFd,
+    /// The index of the interface that it has opened.
+    interface: u32,
 }
 
 impl Attacker {
@@ -335,12 +349,22 @@ impl Attacker {
         drop(theirs);
         message::await_message(socket.as_fd(), PATIENT).unwrap();
         message::receive(socket.as_fd(), 0).unwrap().unwrap();
-        Self { socket }
+        Self { socket, interface: 0 }
+    }
+
+    /// Returns an attacker that has opened the interface of a host.
+    fn with_interface(run: &OwnedFd, host: &Host) -> Self {
+        let attacker = Self::new(run);
+        let name = host.interface();
+        assert_eq!(attacker.ask(Request::OpenInterface, 0, name.as_bytes(), &[]), 0);
+        assert_eq!(attacker.ask(Request::BindInterface, 0, name.as_bytes(), &[]), 0);
+        let interface = host.run(|| hairpin_xdp::Device::from_name(name).unwrap().index).unwrap();
+        Self { interface, ..attacker }
     }
 
     fn send(&self, request: Request, slot: u32, payload: &[u8], descriptors: &[&dyn AsFd]) {
         let descriptors: Vec<_> = descriptors.iter().map(|it| it.as_fd()).collect();
-        let numbers = [request as u32, slot, 0, 0];
+        let numbers = [request as u32, slot, 0, self.interface];
         message::send(self.socket.as_fd(), numbers, payload, &descriptors, 0).unwrap();
     }
 
@@ -363,7 +387,7 @@ fn with_server(users: Vec<u32>, attack: impl FnOnce(&Testbed, &OwnedFd)) {
     let [registration, run] = message::pair().unwrap();
     std::thread::scope(|scope| {
         let names = vec![host.interface().to_string()];
-        let serve = || Server::new(registration, Injector::open().unwrap(), names, users).run();
+        let serve = || new_server(registration, Injector::open().unwrap(), names, users).run();
         let server = scope.spawn(move || host.run(serve).unwrap());
         attack(&testbed, &run);
         drop(run);
@@ -385,7 +409,7 @@ fn keeper_serves_no_other_user() {
 fn keeper_takes_only_connections_of_its_interfaces() {
     with_server(user(), |testbed, run| {
         let [host, other] = testbed.hosts();
-        let attacker = Attacker::new(run);
+        let attacker = Attacker::with_interface(run, host);
         let ask = |slot, socket: &dyn AsFd| attacker.ask(Request::TakeOver, slot, &[], &[socket]);
         let pair = || {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -401,6 +425,8 @@ fn keeper_takes_only_connections_of_its_interfaces() {
         let to = server.local_addr().unwrap();
         let connection = host.run(|| TcpStream::connect(to)).unwrap().unwrap();
         assert_eq!(ask(CONNECTIONS as u32, &connection), libc::EINVAL);
+        let stranger = Attacker::new(run);
+        assert_eq!(stranger.ask(Request::TakeOver, 0, &[], &[&connection]), libc::EINVAL);
         assert_eq!(ask(0, &connection), 0);
         // The slot is taken, and numbers that no ring can have had are refused.
         assert_eq!(ask(0, &connection), libc::EINVAL);
@@ -419,10 +445,10 @@ fn keeper_injects_no_packet_of_a_stranger() {
     with_server(user(), |testbed, run| {
         let [host, _] = testbed.hosts();
         let attacker = Attacker::new(run);
-        let [victim, bound] = [0; 2]
-            .map(|_| host.run(|| std::net::UdpSocket::bind((host.address(), 0))).unwrap().unwrap());
-        let here = |socket: &std::net::UdpSocket| socket.local_addr().unwrap();
-        let inject = |source: &str, to: &std::net::UdpSocket, socket: &std::net::UdpSocket| {
+        let [victim, bound] =
+            [0; 2].map(|_| host.run(|| UdpSocket::bind((host.address(), 0))).unwrap().unwrap());
+        let here = |socket: &UdpSocket| socket.local_addr().unwrap();
+        let inject = |source: &str, to: &UdpSocket, socket: &UdpSocket| {
             let source = source.parse().unwrap();
             let fields = crate::IpFields { ttl: 64, traffic_class: 0 };
             let packet = crate::udp_injector::packet(source, here(to), fields, b"text").unwrap();
@@ -445,6 +471,100 @@ fn keeper_injects_no_packet_of_a_stranger() {
             socket.set_nonblocking(true).unwrap();
             assert_eq!(socket.recv(&mut buffer).unwrap_err().kind(), ErrorKind::WouldBlock);
         }
+    });
+}
+
+/// Runs `open` in a network namespace of its own, where the address of a host is one of loopback.
+fn in_other_namespace<T: Send>(address: Ipv4Addr, open: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let opened = scope.spawn(move || {
+            // SAFETY: the call takes an integer, and this thread ends.
+            assert_eq!(unsafe { libc::unshare(libc::CLONE_NEWNET) }, 0);
+            let address = format!("{address}/24");
+            let links =
+                [vec!["link", "set", "lo", "up"], vec!["addr", "add", &address, "dev", "lo"]];
+            for arguments in links {
+                assert!(Command::new("ip").args(arguments).status().unwrap().success());
+            }
+            open()
+        });
+        opened.join().unwrap()
+    })
+}
+
+/// What another program receives is redirected to no other one.
+#[test]
+#[ignore = "needs root"]
+fn keeper_redirects_only_what_a_socket_receives() {
+    with_server(user(), |testbed, run| {
+        let [host, other] = testbed.hosts();
+        let attacker = Attacker::with_interface(run, host);
+        let ask = |text: &str, socket: &dyn AsFd| {
+            attacker.ask(Request::Redirect, attacker.interface, text.as_bytes(), &[socket])
+        };
+        let here = |socket: &UdpSocket| socket.local_addr().unwrap().to_string();
+        let bind = || UdpSocket::bind((host.address(), 0)).unwrap();
+        let [victim, own, connected] = [0; 3].map(|_| host.run(bind).unwrap());
+        let peer = format!("{}:7000", other.address());
+        connected.connect(&peer).unwrap();
+        // Its own traffic.
+        assert_eq!(ask(&here(&own), &own), 0);
+        assert_eq!(ask(&format!("{} {peer}", here(&connected)), &connected), 0);
+        // That of another socket, of another peer, of all peers, of no socket.
+        let flow = |remote: &str| format!("{} {remote}", here(&connected));
+        assert_eq!(ask(&here(&victim), &own), libc::EACCES);
+        assert_eq!(ask(&flow("10.0.0.9:7000"), &connected), libc::EACCES);
+        assert_eq!(ask(&here(&connected), &connected), libc::EACCES);
+        assert_eq!(ask(&flow(&peer), &own), libc::EACCES);
+        assert_eq!(ask("", &own), libc::EINVAL);
+        let text = here(&victim);
+        let none = attacker.ask(Request::Redirect, attacker.interface, text.as_bytes(), &[]);
+        assert_eq!(none, libc::EINVAL);
+        // A port that is bound on another device only, or in another network namespace.
+        let elsewhere = host
+            .run(|| {
+                let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
+                socket.bind_device(Some(b"lo")).unwrap();
+                socket.bind(&SocketAddr::from(([0; 4], 7_053)).into()).unwrap();
+                UdpSocket::from(socket)
+            })
+            .unwrap();
+        let victim = host.run(|| UdpSocket::bind((host.address(), 7_054))).unwrap().unwrap();
+        assert_eq!(ask(&format!("{}:7053", host.address()), &elsewhere), libc::EACCES);
+        let foreign = in_other_namespace(host.address(), || {
+            UdpSocket::bind((host.address(), 7_054)).unwrap()
+        });
+        assert_eq!(ask(&here(&victim), &foreign), libc::EACCES);
+        // A group that it has not joined.
+        let member = host.run(|| UdpSocket::bind("0.0.0.0:7055")).unwrap().unwrap();
+        assert_eq!(ask("239.1.1.1:7055", &member), libc::EACCES);
+        member.join_multicast_v4(&[239, 1, 1, 1].into(), &host.address()).unwrap();
+        assert_eq!(ask("239.1.1.1:7055", &member), 0);
+        assert_eq!(ask("239.1.1.2:7055", &member), libc::EACCES);
+        // On an interface of another process.
+        let stranger = Attacker { interface: attacker.interface, ..Attacker::new(run) };
+        let text = here(&own);
+        let asked = stranger.ask(Request::EndRedirect, stranger.interface, text.as_bytes(), &[]);
+        assert_eq!(asked, libc::EINVAL);
+        let asked = attacker.ask(Request::EndRedirect, attacker.interface, text.as_bytes(), &[]);
+        assert_eq!(asked, 0);
+    });
+}
+
+/// In a network namespace of its own, a user may have a connection between any addresses.
+#[test]
+#[ignore = "needs root"]
+fn keeper_takes_no_connection_of_another_namespace() {
+    with_server(user(), |testbed, run| {
+        let [host, _] = testbed.hosts();
+        let attacker = Attacker::with_interface(run, host);
+        let (connection, _peer) = in_other_namespace(host.address(), || {
+            let listener = TcpListener::bind((host.address(), 7_443)).unwrap();
+            let connection = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            (connection, listener.accept().unwrap())
+        });
+        let asked = attacker.ask(Request::TakeOver, 0, &[], &[&connection]);
+        assert_eq!(asked, libc::EINVAL);
     });
 }
 
@@ -490,7 +610,7 @@ fn no_port_in_use_is_taken_while_the_keeper_works() {
         let to = server.local_addr().unwrap();
         let victim = host.run(|| TcpListener::bind((host.address(), 7_432))).unwrap().unwrap();
         let address = victim.local_addr().unwrap();
-        let attacker = Attacker::new(run);
+        let attacker = Attacker::with_interface(run, host);
         let [mut taken, mut listening] = [0, 0];
         for _ in 0..scaled(200) {
             let socket = host.run(|| TcpStream::connect(to)).unwrap().unwrap();
@@ -550,7 +670,7 @@ fn connection_of_a_living_process_continues() {
     }
     let injector = host.run(Injector::open).unwrap().unwrap();
     let [registration, _run] = message::pair().unwrap();
-    let mut server = Server::new(registration, injector, Vec::new(), user());
+    let mut server = new_server(registration, injector, Vec::new(), user());
     server.finish(dead_client(state, slot.index(), orphan), true);
     drop(server);
     for _ in 0..10 {
