@@ -13,6 +13,7 @@
 //! | [`host_pair`], [`multicast_groups`], [`sockperf`] | two hosts, and what runs between them |
 //! | [`child_process`], [`child_protocol`] | child processes, and their messages to the parent |
 //! | [`t2t_setup`] | the messages of a `t2t` row's exchange and trader |
+//! | [`answer_timeout`] | the time after which a message is lost |
 //! | [`run_loop`], [`signals`], [`counter_publisher`] | the loop of a command; stops; counters |
 //! | [`secret_key`] | the source of the iLink secret key |
 //! | [`output`], [`stdout`], [`progress`] | results, standard output, progress bar |
@@ -35,6 +36,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod answer_timeout;
 pub mod args;
 pub mod child_process;
 pub mod child_protocol;

@@ -1,11 +1,10 @@
 //! The schedule and the outcomes of pings, without clock and socket.
 
+use hairpin_cli_harness::answer_timeout::answer_timeout;
 use hairpin_measure::{Answer, Outstanding, Recorder, Row, Schedule, Sent, Setting};
 use hairpin_time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
-/// The time without an answer after which a ping is lost.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(1);
 /// The time from the end of the warm-up to the first scheduled ping.
 const START_DELAY: Duration = Duration::from_millis(1);
 /// The largest number of pings outstanding or remembered.
@@ -75,6 +74,8 @@ pub(crate) struct DuePing {
 /// A round of pings.
 pub(crate) struct PingLoop {
     load: Load,
+    /// The time without an answer after which a ping is lost.
+    timeout: Duration,
     /// The first sequence that is not sent.
     end: u64,
     schedule: Option<Schedule>,
@@ -94,11 +95,13 @@ impl PingLoop {
     pub(crate) fn new(load: Load) -> Self {
         let samples = usize::try_from(load.samples).unwrap_or(usize::MAX);
         let is_open = load.interval_ns > 0;
+        let timeout = answer_timeout();
         Self {
             load,
+            timeout,
             end: load.warm_up + load.samples,
             schedule: None,
-            outstanding: Outstanding::new(waiting_max(load.interval_ns)),
+            outstanding: Outstanding::new(waiting_max(load.interval_ns, timeout)),
             expected: (0..load.connections as u64).collect(),
             silence: Some(0),
             from_intended: Recorder::with_capacity(samples),
@@ -164,7 +167,7 @@ impl PingLoop {
         let answer = self.outstanding.answer(sequence);
         // A loop too busy to check for lost pings finds them here.
         let answer = match answer {
-            Answer::InTime(ping) if received.saturating_since(ping.left) > TIMEOUT => {
+            Answer::InTime(ping) if received.saturating_since(ping.left) > self.timeout => {
                 self.lose(ping);
                 Answer::Late
             }
@@ -208,7 +211,7 @@ impl PingLoop {
 
     /// Counts the pings that have waited too long as lost.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        while let Some(ping) = self.outstanding.expire(now, TIMEOUT) {
+        while let Some(ping) = self.outstanding.expire(now, self.timeout) {
             self.lose(ping);
         }
     }
@@ -228,7 +231,7 @@ impl PingLoop {
         let has_more = self.outstanding.next() < self.end;
         let departure = self.schedule.as_ref().filter(|_| has_more).map(Schedule::next_departure);
         // One nanosecond later the ping has waited *longer* than the timeout.
-        let lapse = TIMEOUT + Duration::from_nanos(1);
+        let lapse = self.timeout + Duration::from_nanos(1);
         let expiry = self.outstanding.oldest().map(|ping| ping.left + lapse);
         match (departure, expiry) {
             (Some(departure), Some(expiry)) => Some(departure.min(expiry)),
@@ -295,8 +298,8 @@ impl PingLoop {
 
 /// Returns the capacity for the pings of twice the timeout. A closed loop has one ping in flight
 /// and remembers some to detect late answers.
-fn waiting_max(interval_ns: u64) -> usize {
-    let open = (2 * TIMEOUT.as_nanos()).checked_div(interval_ns).unwrap_or(0);
+fn waiting_max(interval_ns: u64, timeout: Duration) -> usize {
+    let open = (2 * timeout.as_nanos()).checked_div(interval_ns).unwrap_or(0);
     open.clamp(4_096, WAITING_MAX) as usize
 }
 

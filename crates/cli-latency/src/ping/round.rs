@@ -4,6 +4,7 @@ use std::net::SocketAddrV4;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use hairpin_cli_harness::answer_timeout::answer_timeout;
 use hairpin_cli_harness::child_process::ChildProcess;
 use hairpin_cli_harness::child_protocol::ChildPage;
 use hairpin_cli_harness::host_pair::{HostPair, Role};
@@ -13,7 +14,6 @@ use hairpin_measure::Row;
 
 use super::args::Cores;
 use super::ping_case::PingCase;
-use super::ping_loop::TIMEOUT as ANSWER_TIMEOUT;
 use super::setup::{
     PingOutcome, PingReady, PingSetup, PongAddress, PongOutcome, PongReady, PongSetup, Protocol,
     Stamping,
@@ -219,9 +219,9 @@ fn length(case: &PingCase) -> Duration {
     }
     let pings = case.load.warm_up + case.load.samples;
     let each = match case.load.interval_ns {
-        0 => ANSWER_TIMEOUT.as_nanos(),
+        0 => answer_timeout().as_nanos(),
         nanos => nanos,
     };
     Duration::from_nanos(pings.saturating_mul(each))
-        + Duration::from_nanos(case.load.warm_up * ANSWER_TIMEOUT.as_nanos())
+        + Duration::from_nanos(case.load.warm_up * answer_timeout().as_nanos())
 }

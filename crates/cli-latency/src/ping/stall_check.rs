@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use hairpin_cli_harness::answer_timeout::answer_timeout;
 use hairpin_measure::{Kind, Row};
 
-use super::ping_loop::TIMEOUT;
 use super::setup::PING;
 use crate::pong::Stall;
 
@@ -44,7 +44,7 @@ pub(super) fn lines(stall: Option<Stall>, rows: &[Row]) -> String {
 /// counted.
 fn open(stall: Stall, row: &Row) -> String {
     let length = stall.length_ms as f64;
-    if length * 1e6 >= TIMEOUT.as_nanos() as f64 {
+    if length * 1e6 >= answer_timeout().as_nanos() as f64 {
         return "pings exceed their timeout and are lost: nothing to check".to_owned();
     }
     let share = share(stall, row);

@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use anyhow::{Result, bail};
+use hairpin_cli_harness::answer_timeout::answer_timeout;
 use hairpin_cli_harness::datapath::OpenTransport;
 use hairpin_cli_harness::run_loop::{Activity, RunLoop, Task, Turn};
 use hairpin_cli_harness::t2t_setup::{LineOutage, Load};
@@ -18,8 +19,8 @@ use super::counters;
 use super::events::{Events, TimedEvent};
 use super::measurement::{Measurement, START_DELAY};
 
-/// The longest wait for the last orders and their cancels: longer than a tick waits for its order.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
+/// The wait for the last orders and their cancels beyond the time that a tick waits for its order.
+const CANCELED: Duration = Duration::from_secs(2);
 /// The longest wait for the traders to answer the gateway's Terminate.
 const TERMINATE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time without a due tick that is enough for housekeeping.
@@ -203,7 +204,7 @@ impl ExchangeRun {
         let ticks = if self.load.matching { self.measurement.ticks() } else { schedule.departed() };
         // With matching off there are no ticks, and the schedule counts instead.
         if ticks >= self.load.warm_up + self.load.samples {
-            self.phase = Phase::Draining { until: at + DRAIN_TIMEOUT };
+            self.phase = Phase::Draining { until: at + answer_timeout() + CANCELED };
             return Ok(Activity::Critical);
         }
         if schedule.next_departure() > at + QUIET {
@@ -257,7 +258,7 @@ impl<P: Fn(u64)> Task for Round<'_, P> {
         if !self.run.load.is_measured() {
             self.run.phase = Phase::Idle;
         } else if matches!(self.run.phase, Phase::Joining { .. } | Phase::Ticking(_)) {
-            self.run.phase = Phase::Draining { until: now + DRAIN_TIMEOUT };
+            self.run.phase = Phase::Draining { until: now + answer_timeout() + CANCELED };
         }
         Ok(())
     }

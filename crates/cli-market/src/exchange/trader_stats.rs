@@ -1,14 +1,12 @@
 //! The statistics of one trader at the exchange of a benchmark.
 
+use hairpin_cli_harness::answer_timeout::answer_timeout;
 use hairpin_exchange::ConnectionId;
 use hairpin_measure::Recorder;
 use hairpin_reactor::Wait;
-use hairpin_time::{Duration, Instant};
+use hairpin_time::Instant;
 
 use super::outstanding_ticks::{Answer, OutstandingTicks, Tick};
-
-/// The time without an order after which a tick is lost.
-const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The counts of a trader's ticks and orders since the start of the round.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -176,7 +174,7 @@ impl TraderStats {
         };
         match self.outstanding.answer(sequence) {
             // A loop too busy to check for lost ticks finds them here.
-            Answer::InTime(tick) if received - tick.sent > TIMEOUT => {
+            Answer::InTime(tick) if received - tick.sent > answer_timeout() => {
                 self.counts.lost += 1;
                 self.counts.late_orders += 1;
             }
@@ -202,7 +200,7 @@ impl TraderStats {
 
     /// Counts the ticks that have waited too long as lost.
     pub(super) fn expire(&mut self, now: Instant) {
-        self.counts.lost += self.outstanding.expire(now, TIMEOUT);
+        self.counts.lost += self.outstanding.expire(now, answer_timeout());
     }
 
     /// Returns `true` if every tick is answered or lost and every order canceled.
@@ -216,6 +214,8 @@ impl TraderStats {
 
 #[cfg(test)]
 mod tests {
+    use hairpin_time::Duration;
+
     use super::*;
 
     fn at(ms: u64) -> Instant {

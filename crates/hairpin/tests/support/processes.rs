@@ -14,9 +14,14 @@ use serde_json::Value;
 /// Long enough that a process that has not done something hangs, on a machine that does other work.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Returns the command `hairpin` with the test key and no standard input.
+/// The variable with the seconds after which a message without an answer is lost.
+pub(crate) const ANSWER_TIMEOUT: &str = "HAIRPIN_ANSWER_TIMEOUT";
+
+/// Returns the command `hairpin` with the test key and no standard input. It waits long for
+/// answers, on a machine that does other work.
 pub(crate) fn hairpin() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hairpin"));
+    command.env(ANSWER_TIMEOUT, "30");
     command.env_remove("HAIRPIN_SECRET_KEY").stdin(Stdio::null());
     command
 }

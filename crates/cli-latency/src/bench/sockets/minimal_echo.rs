@@ -5,11 +5,12 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
+use hairpin_cli_harness::answer_timeout::answer_timeout;
 use hairpin_cli_harness::host_pair::Role;
 use hairpin_host::Clock;
 use hairpin_measure::Recorder;
 use hairpin_testbed::MinimalSocket;
-use hairpin_time::{Duration, Instant};
+use hairpin_time::Instant;
 use hairpin_wire::Sum;
 
 use super::Counts;
@@ -20,8 +21,6 @@ use crate::bench::bench_context::BenchContext;
 const NUMBER: usize = 14;
 /// The first EtherType for local experiments (IEEE 802).
 const ETHER_TYPE: [u8; 2] = 0x88b5_u16.to_be_bytes();
-/// The time after which a message without an answer is lost.
-const TIMEOUT: Duration = Duration::from_secs(1);
 /// The number of consecutive losses that ends the round.
 const LOST_MAX: u64 = 3;
 /// The number of polls between two reads of the clock.
@@ -198,7 +197,7 @@ fn answer(
                 None => std::hint::spin_loop(),
             }
         }
-        if clock.instant().saturating_since(sent) > TIMEOUT {
+        if clock.instant().saturating_since(sent) > answer_timeout() {
             return None;
         }
     }
