@@ -1,6 +1,8 @@
 //! Counters of the datagrams by path, and the page that `hairpin stat` reads.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::Thread;
 use std::time::Duration;
 
 use hairpin_mapped::{CounterPage, CounterWriter, Unit};
@@ -77,6 +79,7 @@ const BUSY: Duration = Duration::from_millis(50);
 const IDLE: Duration = Duration::from_secs(1);
 
 static STARTED: AtomicBool = AtomicBool::new(false);
+static THREAD: Mutex<Option<Thread>> = Mutex::new(None);
 
 /// Starts the thread that updates the page and prints the stacks' events, once per process.
 pub(crate) fn start() {
@@ -84,8 +87,26 @@ pub(crate) fn start() {
         return;
     }
     let thread = std::thread::Builder::new().name("hairpin-stat".to_owned());
-    if let Err(error) = thread.spawn(run) {
-        log::line(Level::Fallback, format_args!("cannot start the counters' thread: {error}"));
+    match thread.spawn(run) {
+        Ok(handle) => {
+            let thread = handle.thread().clone();
+            // The lock may be held in a forked child, by a thread that does not exist.
+            if let Ok(mut place) = THREAD.try_lock() {
+                *place = Some(thread);
+            }
+        }
+        Err(error) => {
+            log::line(Level::Fallback, format_args!("cannot start the counters' thread: {error}"));
+        }
+    }
+}
+
+/// Makes the thread look for a new socket's waits soon.
+pub(crate) fn wake() {
+    if let Ok(thread) = THREAD.try_lock()
+        && let Some(thread) = &*thread
+    {
+        thread.unpark();
     }
 }
 
@@ -117,8 +138,9 @@ fn run() {
         last = now;
         process::print_events();
         process::poll_left_frames();
+        process::leave_if_unseen();
         summary::include_messages();
-        std::thread::sleep(if changed { BUSY } else { IDLE });
+        std::thread::park_timeout(if changed { BUSY } else { IDLE });
     }
 }
 

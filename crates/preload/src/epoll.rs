@@ -21,6 +21,7 @@ use libc::epoll_event;
 
 pub(crate) use self::instance::Instance;
 use self::instance::duplicate_of;
+pub(crate) use self::instance::is_epoll;
 pub(crate) use self::set::EpollSet;
 use self::set::Member;
 use crate::errno::errno;

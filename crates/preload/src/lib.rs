@@ -26,6 +26,8 @@
 //! | `exports/` | the exported functions: receive, send, sockets, polling, descriptors, system |
 //! | `process.rs` | stacks, adoption and return of sockets, forks |
 //! | `socket.rs`, `options.rs`, `membership.rs` | an accelerated socket; its options and groups |
+//! | `unseen.rs` | epoll instances that the library does not see |
+//! | `nonblocking.rs` | `O_NONBLOCK`, which a program may change unseen |
 //! | `targets.rs` | the destinations of a socket, and the interface that each is sent over |
 //! | `kept.rs` | datagrams kept for a later call or moved into the kernel socket |
 //! | `stream.rs`, `stream_io.rs` | TCP connections: takeover and handback; receives and sends |
@@ -55,6 +57,7 @@ mod kept;
 mod log;
 mod membership;
 mod messages;
+mod nonblocking;
 mod options;
 mod process;
 mod real;
@@ -69,3 +72,4 @@ mod stream_io;
 mod stream_options;
 mod summary;
 mod targets;
+mod unseen;

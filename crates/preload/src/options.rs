@@ -9,6 +9,7 @@ use hairpin_stack::{SocketOptions, Stack};
 use libc::{IPPROTO_IP, IPPROTO_IPV6, SOL_SOCKET, socklen_t};
 
 use crate::addresses::option;
+use crate::nonblocking::Nonblocking;
 use crate::settings::settings;
 use crate::slots::{self, Slot};
 use crate::{process, real};
@@ -35,8 +36,7 @@ const IP_CHECKSUM: c_int = 23;
 /// The state that a receive or send needs, cached from the kernel socket.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SocketState {
-    pub(crate) nonblocking: bool,
-    pub(crate) receive_timeout: Option<Duration>,
+    pub(crate) nonblocking: Nonblocking,
     /// What is delivered with each IPv4 datagram: by the options of `IPPROTO_IP`, which an IPv6
     /// socket has too.
     pub(crate) ipv4: Requested,
@@ -156,8 +156,6 @@ impl SocketState {
             return Err(Unsupported("SO_PEEK_OFF"));
         }
         let (timestamp, timestamping) = timestamps(fd)?;
-        // SAFETY: the call takes integers.
-        let status = unsafe { real::fcntl(fd, libc::F_GETFL, 0) };
         let overflow = is_set(SOL_SOCKET, SO_RXQ_OVFL);
         let names = [libc::IP_PKTINFO, libc::IP_RECVTTL, libc::IP_RECVTOS];
         let ipv4 = Requested::read(fd, IPPROTO_IP, names);
@@ -178,8 +176,7 @@ impl SocketState {
             timestamp,
             timestamping,
             control: ipv4.any() || ipv6.any() || overflow || stamps,
-            nonblocking: status & libc::O_NONBLOCK != 0,
-            receive_timeout: timeout(fd, libc::SO_RCVTIMEO),
+            nonblocking: Nonblocking::read(fd),
             overflow,
             sends: !KERNEL_SENDS.iter().any(|&(level, name)| is_set(level, name)),
             sends_ipv4,

@@ -22,7 +22,7 @@ use crate::settings::settings;
 use crate::slots::{self, Slot};
 use crate::socket::{Path, Socket};
 use crate::stream_counters::Cause;
-use crate::{guard, real, sleep, stream, stream_counters, summary};
+use crate::{guard, real, sleep, stream, stream_counters, summary, unseen};
 
 /// The most accelerated sockets of an interface; others stay with the kernel.
 const SOCKETS: u32 = 16_384;
@@ -292,10 +292,34 @@ pub(crate) fn leave_to_kernel(reason: &str) -> bool {
         log::line(Level::Fallback, format_args!("strict: {reason}"));
         return false;
     }
+    return_all(reason);
+    true
+}
+
+/// Returns all sockets to the kernel for good if a thread may wait for them unseen. Returns `true`
+/// if so.
+///
+/// The caller is inside the library, and holds no lock.
+pub(crate) fn leave_if_unseen() -> bool {
+    const REASON: &str = "the program waits for them by system calls beside the C library";
+    if !is_accelerating() || !unseen::is_found() {
+        return false;
+    }
+    if settings().strict {
+        log::fatal(&format!("strict: {REASON}"));
+    }
+    return_all(REASON);
+    true
+}
+
+/// Returns all sockets to the kernel for good.
+///
+/// The caller is inside the library.
+#[cold]
+fn return_all(reason: &str) {
     KERNEL_ONLY.store(true, Ordering::Relaxed);
     log::line(Level::Fallback, format_args!("all sockets stay with the kernel: {reason}"));
     share_all(reason, |_| true, Kept::Whole);
-    true
 }
 
 /// Accelerates a socket that the kernel has bound on its first send, unless it was considered
@@ -380,6 +404,7 @@ fn try_adopt(fd: c_int) {
             drop(place);
             slot.set_socket(Some(Box::new(new)));
             ACCELERATED.fetch_add(1, Ordering::Relaxed);
+            counters::wake();
             summary::count(RunCount::Sockets);
             summary::count(RunCount::Accelerated);
         }

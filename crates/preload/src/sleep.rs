@@ -17,6 +17,7 @@ use libc::{pollfd, sigset_t, timespec};
 use crate::clock::now_ns;
 use crate::errno::errno;
 use crate::guard::{self, Signals};
+use crate::options;
 use crate::settings::settings;
 use crate::{epoll, process, real, slots};
 
@@ -414,6 +415,14 @@ impl Wait {
             .map(|timeout| now.saturating_add(timeout.as_nanos().try_into().unwrap_or(u64::MAX)));
         let spin_until_ns = now + if spins { spin_ns(now) } else { 0 };
         Self { spin_until_ns, deadline_ns, turned_ns: now, signals, ends_on, has_place: false }
+    }
+
+    /// Begins the wait of a call that receives or sends, at most for this timeout of the socket. It
+    /// is read now: a program may have changed it by a system call that the library does not see.
+    pub(crate) fn for_call(fd: c_int, timeout: c_int, signals: Signals) -> Self {
+        let timeout = options::timeout(fd, timeout);
+        let ends_on = if timeout.is_some() { EndsOn::TimedReceive } else { EndsOn::Interrupts };
+        Self::new(timeout, ends_on, signals, true)
     }
 
     /// Waits after a check that found nothing. `fds` are the kernel's descriptors of the call;

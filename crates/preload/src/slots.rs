@@ -190,6 +190,11 @@ pub(crate) fn carries_data(fd: c_int) -> bool {
     })
 }
 
+/// Returns `true` if the library knows what the descriptor is: a socket or an epoll instance.
+pub(crate) fn is_known(fd: c_int) -> bool {
+    find(fd).is_some_and(|slot| slot.kind.load(Ordering::Acquire) != PLAIN)
+}
+
 /// Returns `true` if the kernel does not know all that the descriptor is or may become ready for.
 #[inline]
 pub(crate) fn is_accelerated(fd: c_int) -> bool {

@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::time::Duration;
 
 use hairpin_stack::{AdoptedSocket, FallbackReason, IpFields, Meta, Stack, Stamp, await_redirects};
 
@@ -154,19 +153,14 @@ impl Socket {
         !self.paths.is_empty()
     }
 
-    /// Returns `true` if the call on this socket must not wait.
-    #[inline]
-    pub(crate) fn is_nonblocking(&self, flags: c_int) -> bool {
-        self.state.nonblocking || flags & libc::MSG_DONTWAIT != 0
+    /// Returns `true` if a call that has found nothing must not wait.
+    pub(crate) fn refuses_wait(&mut self, flags: c_int) -> bool {
+        self.state.nonblocking.refuses(self.fd, flags)
     }
 
     /// Returns the stacks that carry the socket's traffic.
     pub(crate) fn stacks(&self) -> Vec<&'static Stack> {
         self.paths.iter().map(|path| path.stack).collect()
-    }
-
-    pub(crate) fn receive_timeout(&self) -> Option<Duration> {
-        self.state.receive_timeout
     }
 
     /// Receives one datagram without waiting; `None` if no datagram is pending. `deliver`

@@ -328,6 +328,9 @@ fn is_tcp(fd: c_int) -> bool {
 fn take_over(fd: c_int, slot: &'static Slot) {
     let Some(_inside) = guard::enter() else { return };
     let before = errno();
+    if process::leave_if_unseen() {
+        return set_errno(before);
+    }
     let mut place = slot.stream.stream();
     let is_paused = PAUSES.load(Ordering::SeqCst) > 0 || EXITING.load(Ordering::SeqCst);
     let is_kernels = slot.is_stream() && !slot.stream.is_bypassing();

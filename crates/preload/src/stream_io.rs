@@ -2,16 +2,15 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::time::Duration;
 
 use libc::{iovec, msghdr};
 
 use crate::errno::fail;
-use crate::guard::{self, Signals};
+use crate::guard;
 use crate::messages::gather;
 use crate::process;
 use crate::real;
-use crate::sleep::{EndsOn, Turn, Wait};
+use crate::sleep::{Turn, Wait};
 use crate::slots::Slot;
 use crate::stream::{self, Stream};
 use crate::stream_counters::{Cause, Counter, add};
@@ -140,22 +139,23 @@ pub(crate) unsafe fn receive(
         let (count, is_kernels) = stream.finish_call(fd, slot, received);
         let is_kernels = is_kernels || !peeks && stream.count_received(fd, slot, count);
         done = if peeks { count } else { done + count };
-        let state = stream.state;
-        let is_nonblocking = state.nonblocking || flags & libc::MSG_DONTWAIT != 0;
-        let is_enough = is_nonblocking || flags & libc::MSG_WAITALL == 0;
-        let ends = done >= total || is_enough && done > 0;
-        if ends && !peeks {
-            stream.unreported.count_received(done);
+        let nonblocking = &mut stream.state.nonblocking;
+        let ends = done >= total
+            || done > 0 && (flags & libc::MSG_WAITALL == 0 || nonblocking.refuses(fd, flags));
+        let is_refused = !ends && !is_kernels && nonblocking.refuses(fd, flags);
+        if ends {
+            nonblocking.found();
+            stream.unreported.count_received(if peeks { 0 } else { done });
         }
         drop(place);
         drop(inside);
         match (ends, is_kernels) {
             (true, _) => return Received::Bypass(done as isize),
             (false, true) => continue,
-            (false, false) if is_nonblocking => return Received::Bypass(fail(libc::EAGAIN)),
+            (false, false) if is_refused => return Received::Bypass(fail(libc::EAGAIN)),
             (false, false) => {}
         }
-        let wait = wait.get_or_insert_with(|| begin_wait(state.receive_timeout, signals));
+        let wait = wait.get_or_insert_with(|| Wait::for_call(fd, libc::SO_RCVTIMEO, signals));
         if let Some(number) = pause(wait, fd, slot, libc::POLLIN) {
             return Received::Bypass(if done > 0 { done as isize } else { fail(number) });
         }
@@ -209,9 +209,8 @@ pub(crate) unsafe fn send(
         done += count;
         stream.count_sent(count);
         stream.is_blocked = done < total;
-        let state = stream.state;
-        let is_nonblocking = state.nonblocking || flags & libc::MSG_DONTWAIT != 0;
-        let ends = done >= total || is_nonblocking && done > 0;
+        let is_refused = done < total && !is_kernels && stream.state.nonblocking.refuses(fd, flags);
+        let ends = done >= total || is_refused && done > 0;
         if ends {
             stream.unreported.count_sent(done);
         }
@@ -223,10 +222,10 @@ pub(crate) unsafe fn send(
         if is_kernels {
             continue;
         }
-        if is_nonblocking {
+        if is_refused {
             return fail(libc::EAGAIN);
         }
-        let wait = wait.get_or_insert_with(|| begin_wait(state.send_timeout, signals));
+        let wait = wait.get_or_insert_with(|| Wait::for_call(fd, libc::SO_SNDTIMEO, signals));
         if let Some(number) = pause(wait, fd, slot, libc::POLLOUT) {
             return if done > 0 { done as isize } else { fail(number) };
         }
@@ -255,11 +254,6 @@ unsafe fn send_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> is
     let header = message(&mut left);
     // SAFETY: the caller guarantees the buffers; the rest outlives the call.
     unsafe { real::sendmsg(fd, &raw const header, flags) }
-}
-
-fn begin_wait(timeout: Option<Duration>, signals: Signals) -> Wait {
-    let ends_on = if timeout.is_some() { EndsOn::TimedReceive } else { EndsOn::Interrupts };
-    Wait::new(timeout, ends_on, signals, true)
 }
 
 /// Counts a message of which this number of bytes has bypassed the kernel, and the rest has not.

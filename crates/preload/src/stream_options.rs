@@ -1,12 +1,12 @@
 //! The options of a TCP socket that matter to a takeover.
 
 use std::ffi::c_int;
-use std::time::Duration;
 
 use libc::{IPPROTO_TCP, SOL_SOCKET};
 
 use crate::addresses::option;
-use crate::options::{has_filter, timeout};
+use crate::nonblocking::Nonblocking;
+use crate::options::has_filter;
 use crate::real;
 
 /// Options of linux/tcp.h and asm/socket.h that the `libc` crate does not define for all targets.
@@ -16,9 +16,7 @@ const SO_PEEK_OFF: c_int = 42;
 /// The state that a receive or send needs, cached from the kernel's socket.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StreamState {
-    pub(crate) nonblocking: bool,
-    pub(crate) receive_timeout: Option<Duration>,
-    pub(crate) send_timeout: Option<Duration>,
+    pub(crate) nonblocking: Nonblocking,
     /// `TCP_CORK`. The kernel's socket learns of a change at the handback.
     pub(crate) corked: bool,
 }
@@ -103,11 +101,6 @@ impl StreamState {
         if flags & libc::O_ASYNC != 0 {
             return Err("O_ASYNC");
         }
-        Ok(Self {
-            nonblocking: flags & libc::O_NONBLOCK != 0,
-            receive_timeout: timeout(fd, libc::SO_RCVTIMEO),
-            send_timeout: timeout(fd, libc::SO_SNDTIMEO),
-            corked: is_corked(fd),
-        })
+        Ok(Self { nonblocking: Nonblocking::read(fd), corked: is_corked(fd) })
     }
 }

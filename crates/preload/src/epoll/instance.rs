@@ -54,7 +54,7 @@ impl Instance {
 }
 
 /// Returns `true` if a descriptor is that of an epoll instance.
-pub(super) fn is_epoll(fd: c_int) -> bool {
+pub(crate) fn is_epoll(fd: c_int) -> bool {
     fd >= 0
         && std::fs::read_link(format!("/proc/self/fd/{fd}"))
             .is_ok_and(|name| name.as_os_str() == NAME)

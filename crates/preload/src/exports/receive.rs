@@ -8,7 +8,7 @@ use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t, 
 use crate::errno::{errno, fail};
 use crate::messages::{deliver, parts, received_length, scatter};
 use crate::options::{SocketState, timeout as read_timeout};
-use crate::sleep::{EndsOn, Turn, Wait};
+use crate::sleep::{Turn, Wait};
 use crate::socket::Datagram;
 use crate::stream_io::{self, Received};
 use crate::{guard, process, real, slots};
@@ -41,6 +41,7 @@ fn receive(
             return kernel(flags);
         };
         if let Some(result) = socket.receive(flags, &mut deliver, &kernel) {
+            socket.state.nonblocking.found();
             return result;
         }
         if socket.is_finished() {
@@ -52,14 +53,12 @@ fn receive(
             drop(inside);
             return kernel(flags);
         }
-        if socket.is_nonblocking(flags) {
+        if socket.refuses_wait(flags) {
             return fail(libc::EAGAIN);
         }
-        let timeout = socket.receive_timeout();
         drop(place);
         drop(inside);
-        let ends_on = if timeout.is_some() { EndsOn::TimedReceive } else { EndsOn::Interrupts };
-        let wait = wait.get_or_insert_with(|| Wait::new(timeout, ends_on, signals, true));
+        let wait = wait.get_or_insert_with(|| Wait::for_call(fd, libc::SO_RCVTIMEO, signals));
         let mut fds = Vec::new();
         if wait.may_sleep() {
             fds.push(libc::pollfd { fd, events: libc::POLLIN, revents: 0 });

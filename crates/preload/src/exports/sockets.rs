@@ -164,7 +164,8 @@ pub(crate) unsafe extern "C-unwind" fn ioctl(
         let Some(socket) = place.as_deref_mut() else { return };
         if request == libc::FIONBIO {
             // SAFETY: the kernel has read the program's integer.
-            socket.state.nonblocking = unsafe { (argument as *const c_int).read_unaligned() } != 0;
+            let is_set = unsafe { (argument as *const c_int).read_unaligned() } != 0;
+            socket.state.nonblocking.set(is_set);
         } else if request == libc::FIONREAD
             && let Some(length) = socket.next_length()
         {
@@ -198,7 +199,7 @@ pub(crate) unsafe extern "C-unwind" fn fcntl(fd: c_int, command: c_int, argument
     let Some(slot) = slots::socket(fd) else { return result };
     after(result, |_| {
         if let Some(socket) = slot.socket().as_deref_mut() {
-            socket.state.nonblocking = argument & libc::O_NONBLOCK as usize != 0;
+            socket.state.nonblocking.set(argument & libc::O_NONBLOCK as usize != 0);
         }
     })
 }

@@ -4,7 +4,6 @@ use std::ffi::{c_int, c_ulong, c_void};
 
 use libc::{sockaddr, socklen_t};
 
-use crate::options::timeout;
 use crate::slots::Slot;
 use crate::stream_counters::Cause;
 use crate::stream_options::Effect;
@@ -88,13 +87,8 @@ pub(super) unsafe fn set_option(
         && let Some(_inside) = guard::enter()
         && let Some(stream) = slot.stream.stream().as_deref_mut()
     {
-        match (level, name) {
-            (libc::IPPROTO_TCP, libc::TCP_NODELAY) => stream.tcp.set_nagle(number == Some(0)),
-            (libc::SOL_SOCKET, libc::SO_RCVTIMEO) => {
-                stream.state.receive_timeout = timeout(fd, name);
-            }
-            (libc::SOL_SOCKET, libc::SO_SNDTIMEO) => stream.state.send_timeout = timeout(fd, name),
-            _ => {}
+        if (level, name) == (libc::IPPROTO_TCP, libc::TCP_NODELAY) {
+            stream.tcp.set_nagle(number == Some(0));
         }
     }
     result
@@ -127,7 +121,7 @@ pub(super) unsafe fn control(fd: c_int, slot: &Slot, request: c_ulong, argument:
         && let Some(stream) = slot.stream.stream().as_deref_mut()
     {
         // SAFETY: the kernel has read the program's integer.
-        stream.state.nonblocking = unsafe { place.read_unaligned() } != 0;
+        stream.state.nonblocking.set(unsafe { place.read_unaligned() } != 0);
     }
     result
 }
@@ -138,7 +132,7 @@ pub(super) fn set_flags(fd: c_int, slot: &Slot, flags: c_int) {
         stream::hand_back(fd, Cause::Option);
     }
     if let Some(stream) = slot.stream.stream().as_deref_mut() {
-        stream.state.nonblocking = flags & libc::O_NONBLOCK != 0;
+        stream.state.nonblocking.set(flags & libc::O_NONBLOCK != 0);
     }
 }
 

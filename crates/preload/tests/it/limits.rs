@@ -1,7 +1,7 @@
 //! Programs that limit themselves, or end their threads, while a connection is taken over.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 
 use crate::support::{Compiled, command, output, testbed};
 
@@ -22,6 +22,21 @@ const KINDS: [(&str, Option<&str>); 12] = [
     ("epoll", None),
 ];
 
+/// Answers messages of 16 bytes with their copies.
+fn answer(listener: &TcpListener) {
+    while let Ok((mut stream, _)) = listener.accept() {
+        stream.set_nodelay(true).unwrap();
+        std::thread::spawn(move || {
+            let mut message = [0; 16];
+            while stream.read_exact(&mut message).is_ok() {
+                if stream.write_all(&message).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+}
+
 #[test]
 #[ignore = "needs root"]
 fn limited_programs_and_canceled_threads_continue_as_with_the_kernel() {
@@ -30,19 +45,7 @@ fn limited_programs_and_canceled_threads_continue_as_with_the_kernel() {
     let program = Compiled::new("limits.c");
     let listener = other.run(|| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))).unwrap().unwrap();
     let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        while let Ok((mut stream, _)) = listener.accept() {
-            stream.set_nodelay(true).unwrap();
-            std::thread::spawn(move || {
-                let mut message = [0; 16];
-                while stream.read_exact(&mut message).is_ok() {
-                    if stream.write_all(&message).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
+    std::thread::spawn(move || answer(&listener));
     for (what, reason) in KINDS {
         for accelerated in [false, true] {
             let mut limits = command(&program.0, accelerated);
@@ -57,5 +60,45 @@ fn limited_programs_and_canceled_threads_continue_as_with_the_kernel() {
                 assert!(log.contains(reason), "{what}: {log}");
             }
         }
+    }
+}
+
+/// Programs on rustix use such calls for `O_NONBLOCK` and for epoll.
+#[test]
+#[ignore = "needs root"]
+fn unseen_calls_do_what_they_do_on_the_kernel() {
+    let testbed = testbed(1);
+    let [host, other] = testbed.hosts();
+    let program = Compiled::new("unseen.c");
+    let listener = other.run(|| TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))).unwrap().unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let socket = other.run(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port))).unwrap().unwrap();
+    std::thread::spawn(move || answer(&listener));
+    std::thread::spawn(move || {
+        let mut message = [0; 16];
+        while let Ok((length, from)) = socket.recv_from(&mut message) {
+            let _ = socket.send_to(&message[..length], from);
+        }
+    });
+    let run = |kind: &str, what: &str, accelerated: bool| {
+        let mut unseen = command(&program.0, accelerated);
+        unseen.args([&other.address().to_string(), &port.to_string(), kind, what]);
+        unseen.env_remove("HAIRPIN_STRICT");
+        let output = output(host, unseen);
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{kind}, {what}: {log}");
+        (String::from_utf8(output.stdout).unwrap(), log)
+    };
+    const UNSEEN: &str = "the program waits for them by system calls beside the C library";
+    for (kind, line) in [("tcp", "is taken over"), ("udp", "is accelerated")] {
+        let [(kernel, _), (accelerated, log)] = [false, true].map(|it| run(kind, "flags", it));
+        assert!(log.contains(line), "{kind}: {log}");
+        assert_eq!(kernel.matches("Resource temporarily").count(), 5, "{kernel}");
+        assert_eq!(accelerated, kernel, "{kind}");
+        let [(kernel, _), (accelerated, log)] = [false, true].map(|it| run(kind, "epoll", it));
+        assert_eq!((kernel.as_str(), &accelerated), ("500 answers\n", &kernel), "{kind}");
+        assert!(log.contains(UNSEEN), "{kind}: {log}");
+        // A connection is never taken over, because the instance is older.
+        assert!(!log.contains("is taken over"), "{kind}: {log}");
     }
 }
