@@ -101,7 +101,9 @@ impl Case {
 
     /// Creates the hosts of a run.
     pub(super) fn trial(&self, settings: &Settings, accelerated: Accelerated) -> Result<Trial> {
-        Trial::new(&settings.hairpin, accelerated, self.queues, &self.flags)
+        let mut trial = Trial::new(&settings.hairpin, accelerated, self.queues, &self.flags)?;
+        trial.builds.clone_from(&settings.folder);
+        Ok(trial)
     }
 
     /// Runs the case once.

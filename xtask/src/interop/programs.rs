@@ -9,13 +9,17 @@
 //! | `postgres` | PostgreSQL and pgbench |
 //! | `python` | Python's own tests |
 //! | `libuv` | libuv's own tests |
+//! | `echoes` | tokio, smol, Node.js, Java NIO, Erlang, Boost.Asio, libevent, ZeroMQ |
+//! | `servers` | Apache, lighttpd, varnish, gunicorn, aiohttp, MariaDB, mosquitto, chrony, rsync, FTP, SSH |
 //! | `detection` | programs that cannot be accelerated |
 
 mod detection;
+mod echoes;
 mod libuv;
 mod postgres;
 mod python;
 mod redis;
+mod servers;
 mod sockperf;
 mod streams;
 mod web;
@@ -35,6 +39,8 @@ pub(super) fn cases() -> Vec<Case> {
         sockperf::tcp(),
         sockperf::udp(),
         streams::udp(),
+        echoes::cases(),
+        servers::cases(),
     ];
     cases.into_iter().flatten().collect()
 }

@@ -62,6 +62,8 @@ pub(super) struct Trial {
     accelerated: Accelerated,
     flags: Vec<&'static str>,
     folder: PathBuf,
+    /// The folder of programs that are built once.
+    pub(super) builds: PathBuf,
     /// `true` if each side is pinned to a core of its own, where it may busy-poll.
     pinned: bool,
     /// Programs that hold the filter of an interface.
@@ -95,6 +97,7 @@ impl Trial {
             accelerated,
             flags: flags.to_vec(),
             folder,
+            builds: PathBuf::new(),
             pinned: false,
             holders: Vec::new(),
         })
