@@ -86,10 +86,9 @@ pub(super) unsafe fn set_option(
         && let Some(slot) = slots::stream(fd).filter(|slot| slot.stream.is_bypassing())
         && let Some(_inside) = guard::enter()
         && let Some(stream) = slot.stream.stream().as_deref_mut()
+        && (level, name) == (libc::IPPROTO_TCP, libc::TCP_NODELAY)
     {
-        if (level, name) == (libc::IPPROTO_TCP, libc::TCP_NODELAY) {
-            stream.tcp.set_nagle(number == Some(0));
-        }
+        stream.tcp.set_nagle(number == Some(0));
     }
     result
 }
