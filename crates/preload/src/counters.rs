@@ -10,7 +10,7 @@ use hairpin_stack::Stack;
 use hairpin_time::Instant;
 
 use crate::log::{self, Level};
-use crate::{clock, guard, process, slots, stream_counters, summary};
+use crate::{clock, guard, process, slots, stream_counters, summary, unseen};
 
 /// The datagrams and bytes of a socket by path.
 #[derive(Debug, Clone, Copy, Default)]
@@ -101,7 +101,7 @@ pub(crate) fn start() {
     }
 }
 
-/// Makes the thread look for a new socket's waits soon.
+/// Makes the thread look soon for unseen waits for a socket that is accelerated from now on.
 pub(crate) fn wake() {
     if let Ok(thread) = THREAD.try_lock()
         && let Some(thread) = &*thread
@@ -138,7 +138,7 @@ fn run() {
         last = now;
         process::print_events();
         process::poll_left_frames();
-        process::leave_if_unseen();
+        process::leave_if(|| unseen::is_found() || unseen::is_awaited());
         summary::include_messages();
         std::thread::park_timeout(if changed { BUSY } else { IDLE });
     }

@@ -22,7 +22,7 @@ use crate::settings::settings;
 use crate::slots::{self, Slot};
 use crate::socket::{Path, Socket};
 use crate::stream_counters::Cause;
-use crate::{guard, real, sleep, stream, stream_counters, summary, unseen};
+use crate::{guard, real, sleep, stream, stream_counters, summary};
 
 /// The most accelerated sockets of an interface; others stay with the kernel.
 const SOCKETS: u32 = 16_384;
@@ -296,13 +296,13 @@ pub(crate) fn leave_to_kernel(reason: &str) -> bool {
     true
 }
 
-/// Returns all sockets to the kernel for good if a thread may wait for them unseen. Returns `true`
-/// if so.
+/// Returns all sockets to the kernel for good if `is_unseen` finds waits that the library does not
+/// see. Returns `true` if so.
 ///
 /// The caller is inside the library, and holds no lock.
-pub(crate) fn leave_if_unseen() -> bool {
+pub(crate) fn leave_if(is_unseen: impl Fn() -> bool) -> bool {
     const REASON: &str = "the program waits for them by system calls beside the C library";
-    if !is_accelerating() || !unseen::is_found() {
+    if !is_accelerating() || !is_unseen() {
         return false;
     }
     if settings().strict {

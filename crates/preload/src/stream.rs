@@ -24,7 +24,7 @@ use crate::settings::settings;
 use crate::slots::{self, Slot};
 use crate::stream_counters::{Cause, Counter, Unreported, add, count_handback};
 use crate::stream_options::StreamState;
-use crate::{clock, epoll, guard, process, real, sleep, summary};
+use crate::{clock, counters, epoll, guard, process, real, sleep, summary, unseen};
 
 /// The most takeovers of one connection per second.
 const TAKEOVERS_MAX: usize = 10;
@@ -328,7 +328,7 @@ fn is_tcp(fd: c_int) -> bool {
 fn take_over(fd: c_int, slot: &'static Slot) {
     let Some(_inside) = guard::enter() else { return };
     let before = errno();
-    if process::leave_if_unseen() {
+    if process::leave_if(unseen::is_found) {
         return set_errno(before);
     }
     let mut place = slot.stream.stream();
@@ -421,6 +421,7 @@ impl Stream {
                 self.is_kernel_corked = self.state.corked;
                 self.hold(false);
                 self.rounds = Rounds { distance: self.rounds.distance, ..Rounds::default() };
+                counters::wake();
                 add(Counter::TakenOver, 1);
                 add(Counter::Bypassing, 1);
                 log::line(Level::All, format_args!("{self} is taken over (descriptor {fd})"));
@@ -487,6 +488,11 @@ impl Stream {
     }
 
     /// Returns what the connection is ready for; `None` after it was handed back.
+    /// Returns `true` if bytes were received that the program has not read, as of the last poll.
+    pub(crate) fn has_unread(&self) -> bool {
+        self.tcp.status().is_some_and(|status| status.unread > 0)
+    }
+
     fn ready(&mut self, fd: c_int, slot: &Slot) -> Option<Ready> {
         let polled = self.tcp.poll();
         let status = self.tcp.status().filter(|_| polled.is_ok());

@@ -3,7 +3,7 @@
    unseen ADDRESS PORT tcp|udp flags: exchanges messages with an echo, changes what calls may wait
    for, and prints what they then return.
 
-   unseen ADDRESS PORT tcp|udp epoll: waits for each answer with an epoll instance of its own. */
+   unseen ADDRESS PORT tcp|udp epoll|poll|recv: waits for each answer so. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,8 +26,9 @@ static long direct(long number, long a, long b, long c, long d, long e) {
     long result;
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = 0;
     __asm__ volatile("syscall" : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
     return result;
 }
@@ -83,14 +84,24 @@ static void change_flags(int fd) {
     show("unseen", fd, 1);
 }
 
-static void wait_unseen(int fd) {
+static void wait_unseen(int fd, const char *how) {
     struct epoll_event event = {.events = EPOLLIN}, got;
-    int instance = direct(SYS_epoll_create1, 0, 0, 0, 0, 0), answers = 0;
-    check(direct(SYS_epoll_ctl, instance, EPOLL_CTL_ADD, fd, (long)&event, 0) == 0, "epoll_ctl");
+    struct pollfd entry = {.fd = fd, .events = POLLIN};
+    int instance = -1, answers = 0;
+    if (!strcmp(how, "epoll")) {
+        instance = direct(SYS_epoll_create1, 0, 0, 0, 0, 0);
+        check(!direct(SYS_epoll_ctl, instance, EPOLL_CTL_ADD, fd, (long)&event, 0), "epoll_ctl");
+    }
     char bytes[16] = "0123456789abcdef";
     for (int i = 0; i < 500; i++) {
         check(send(fd, bytes, 16, 0) == 16, "send");
-        check(direct(SYS_epoll_wait, instance, (long)&got, 1, 60000, 0) == 1, "epoll_wait");
+        if (!strcmp(how, "recv")) {
+            answers += direct(SYS_recvfrom, fd, (long)bytes, 16, 0, 0) == 16;
+            continue;
+        }
+        long ready = instance < 0 ? direct(SYS_poll, (long)&entry, 1, -1, 0, 0)
+                                  : direct(SYS_epoll_wait, instance, (long)&got, 1, -1, 0);
+        check(ready == 1, "wait");
         answers += recv(fd, bytes, 16, 0) == 16;
     }
     printf("%d answers\n", answers);
@@ -104,8 +115,8 @@ int main(int count, char **arguments) {
     int fd = socket(AF_INET, is_tcp ? SOCK_STREAM : SOCK_DGRAM, 0);
     check(connect(fd, (struct sockaddr *)&to, sizeof to) == 0, "connect");
     if (is_tcp) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (!strcmp(arguments[4], "epoll")) {
-        wait_unseen(fd);
+    if (strcmp(arguments[4], "flags")) {
+        wait_unseen(fd, arguments[4]);
         return 0;
     }
     char bytes[16] = "0123456789abcdef", answer[16];

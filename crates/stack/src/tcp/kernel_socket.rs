@@ -241,6 +241,14 @@ impl<'s> KernelSocket<'s> {
         self.set_tcp(TCP_RTO_MAX_MS, milliseconds)
     }
 
+    /// Wakes threads that wait for bytes: those queued in repair mode wake none, and a thread that
+    /// the dissolution has woken may have looked before they were queued. Setting `SO_RCVLOWAT`
+    /// signals what is readable (`tcp_set_rcvlowat` in net/ipv4/tcp.c).
+    pub(super) fn signal_readers(&self) -> io::Result<()> {
+        let bytes: i32 = self.value(libc::SOL_SOCKET, libc::SO_RCVLOWAT)?;
+        self.set(libc::SOL_SOCKET, libc::SO_RCVLOWAT, &bytes)
+    }
+
     /// Returns the interface that the socket is bound to; 0 for none.
     pub(super) fn bound_interface(&self) -> io::Result<i32> {
         self.value(libc::SOL_SOCKET, libc::SO_BINDTOIFINDEX)

@@ -242,6 +242,9 @@ impl Given {
         if self.has(flag::KEEPALIVE) {
             socket.set_keepalive(1)?;
         }
+        if !unread.is_empty() {
+            socket.signal_readers()?;
+        }
         let sent = socket.write_all(unsent).and_then(|()| socket.write_beside(beside));
         Ok(Sent { beside: std::mem::take(beside).bytes.len() as u32, error: sent.err() })
     }
