@@ -57,10 +57,10 @@ pub(crate) struct Label(usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Instruction {
-    code: u8,
+    pub(super) code: u8,
     /// The destination in the low four bits, the source in the high four.
-    registers: u8,
-    offset: i16,
+    pub(super) registers: u8,
+    pub(super) offset: i16,
     immediate: i32,
 }
 
