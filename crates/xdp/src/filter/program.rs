@@ -498,7 +498,7 @@ mod tests {
             let (width, class) = (operation & 0x18, operation & 0x07);
             let is_store = [STORE, STORE_NUMBER].contains(&(operation & !0x18));
             if is_store && registers & 0x0f == R10 as u8 {
-                let double = 1 << (-1 - offset) / 8;
+                let double = 1 << ((-1 - offset) / 8);
                 let is_double = width == 0x18;
                 assert!(is_double || spilled & double == 0, "a part of a spill at {at}: {offset}");
                 let spills = operation & !0x18 == STORE && offset % 8 == 0;
