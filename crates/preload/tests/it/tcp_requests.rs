@@ -97,9 +97,11 @@ fn long_requests_read_in_two_receives_bypass_the_kernel() {
     let all = (MESSAGES * (BODY + 5)) as u64;
     assert!(eventually(|| received().iter().sum::<u64>() == all), "{:?} of {all}", received());
     let [bypass, kernel] = received();
-    assert!(bypass > 9 * kernel, "{bypass} bytes bypass the kernel, {kernel} do not");
-    // A frame that is dropped stalls the program, whose connection is then handed back.
-    assert_eq!(value("handbacks.idle"), 0);
+    // A frame that is dropped stalls the program, whose connection is then handed back. So does a
+    // machine that does not run the program for 100 ms.
+    assert_eq!(value("xdp.dropped_tcp.long_frames"), 0);
+    let is_stalled = value("handbacks.idle") > 0;
+    assert!(bypass > 9 * kernel || is_stalled && bypass > 0, "{bypass} bypass, {kernel} not");
 }
 
 #[test]
