@@ -219,6 +219,11 @@ impl Client {
                 Ok(taken)
             }
             Err(refusal) => {
+                if orphan.is_redirected {
+                    // What was redirected meanwhile is presented to the kernel.
+                    let until = Some(Instant::now() + LATE);
+                    self.flows.insert(orphan.addresses().map(plain), until);
+                }
                 self.end_flow(&mut orphan);
                 orphan.close();
                 Err(refusal)
