@@ -221,8 +221,7 @@ impl Client {
             Err(refusal) => {
                 if orphan.is_redirected {
                     // What was redirected meanwhile is presented to the kernel.
-                    let until = Some(Instant::now() + LATE);
-                    self.flows.insert(orphan.addresses().map(plain), until);
+                    self.add_late_flow(&orphan);
                 }
                 self.end_flow(&mut orphan);
                 orphan.close();
@@ -382,10 +381,15 @@ impl Client {
     fn release(&mut self, slot: u32) {
         let Some(mut orphan) = self.orphans.remove(&slot) else { return };
         self.end_flow(&mut orphan);
+        self.add_late_flow(&orphan);
+        orphan.close();
+    }
+
+    /// Permits the injection of the last packets of a connection.
+    fn add_late_flow(&mut self, orphan: &Orphan) {
         let now = Instant::now();
         self.flows.retain(|_, until| until.is_none_or(|until| until > now));
         self.flows.insert(orphan.addresses().map(plain), Some(now + LATE));
-        orphan.close();
     }
 
     /// Calls `change` with the socket of a slot; without one, with a TCP socket that was passed.
