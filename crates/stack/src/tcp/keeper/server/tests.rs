@@ -356,7 +356,10 @@ impl Attacker {
     fn with_interface(run: &OwnedFd, host: &Host) -> Self {
         let attacker = Self::new(run);
         let name = host.interface();
-        assert_eq!(attacker.ask(Request::OpenInterface, 0, name.as_bytes(), &[]), 0);
+        // With room for 64 ports.
+        let numbers = [Request::OpenInterface as u32, 0, 64, 0];
+        message::send(attacker.socket.as_fd(), numbers, name.as_bytes(), &[], 0).unwrap();
+        assert_eq!(attacker.answer(), 0);
         assert_eq!(attacker.ask(Request::BindInterface, 0, name.as_bytes(), &[]), 0);
         let interface = host.run(|| hairpin_xdp::Device::from_name(name).unwrap().index).unwrap();
         Self { interface, ..attacker }
@@ -371,6 +374,11 @@ impl Attacker {
     /// Returns the error number of the answer.
     fn ask(&self, request: Request, slot: u32, payload: &[u8], descriptors: &[&dyn AsFd]) -> i32 {
         self.send(request, slot, payload, descriptors);
+        self.answer()
+    }
+
+    /// Returns the error number of the next answer.
+    fn answer(&self) -> i32 {
         message::await_message(self.socket.as_fd(), PATIENT).unwrap();
         let answer = message::receive(self.socket.as_fd(), 0).unwrap().unwrap();
         answer.numbers[1].cast_signed()
@@ -566,6 +574,143 @@ fn keeper_takes_no_connection_of_another_namespace() {
         let asked = attacker.ask(Request::TakeOver, 0, &[], &[&connection]);
         assert_eq!(asked, libc::EINVAL);
     });
+}
+
+/// What an attacker passes to the keeper, and what the model knows of it.
+struct Passable {
+    socket: Box<dyn AsFd>,
+    /// The entries that it may have.
+    entries: Vec<String>,
+    /// It is a connection that may be taken over.
+    is_connection: bool,
+}
+
+/// Returns the sockets of an attacker, and texts of entries: its own and those of `victim`.
+fn passables(testbed: &Testbed, peer: SocketAddr, victim: &UdpSocket) -> Vec<Passable> {
+    let [host, _] = testbed.hosts();
+    let address = host.address();
+    let udp = |to: SocketAddr| host.run(move || UdpSocket::bind(to)).unwrap().unwrap();
+    let here = |socket: &UdpSocket| socket.local_addr().unwrap();
+    let own = udp((address, 0).into());
+    let any = udp(([0; 4], 0).into());
+    let connected = udp((address, 0).into());
+    connected.connect(peer).unwrap();
+    let member = udp(([0; 4], 7_055).into());
+    member.join_multicast_v4(&[239, 1, 1, 1].into(), &address).unwrap();
+    let foreign = here(victim);
+    let foreign = in_other_namespace(address, || UdpSocket::bind(foreign).unwrap());
+    let connections = [0; 2].map(|_| host.run(|| TcpStream::connect(peer)).unwrap().unwrap());
+    let listener = host.run(|| TcpListener::bind((address, 0))).unwrap().unwrap();
+    let file = std::fs::File::open("/dev/null").unwrap();
+    let at_host = |socket: &UdpSocket| format!("{address}:{}", here(socket).port());
+    let entries = [
+        vec![at_host(&own)],
+        vec![at_host(&any)],
+        vec![format!("{} {peer}", here(&connected))],
+        vec![at_host(&member), "239.1.1.1:7055".to_owned()],
+    ];
+    let sockets: [Box<dyn AsFd>; 4] =
+        [Box::new(own), Box::new(any), Box::new(connected), Box::new(member)];
+    let mut all: Vec<_> = sockets
+        .into_iter()
+        .zip(entries)
+        .map(|(socket, entries)| Passable { socket, entries, is_connection: false })
+        .collect();
+    let others: [Box<dyn AsFd>; 3] = [Box::new(foreign), Box::new(listener), Box::new(file)];
+    for socket in others {
+        all.push(Passable { socket, entries: Vec::new(), is_connection: false });
+    }
+    for socket in connections {
+        let socket: Box<dyn AsFd> = Box::new(socket);
+        all.push(Passable { socket, entries: Vec::new(), is_connection: true });
+    }
+    all
+}
+
+/// Sequences of requests with the descriptors that a program may have: each is answered as a model
+/// says, and another program on the host receives what is sent to it.
+#[test]
+#[ignore = "needs root"]
+fn keeper_answers_as_a_model_of_its_rules() {
+    for seed in 0..scaled(4) {
+        with_server(user(), |testbed, run| obey_model(testbed, run, seed));
+    }
+}
+
+fn obey_model(testbed: &Testbed, run: &OwnedFd, seed: u64) {
+    const SLOTS: u64 = 3;
+    let [host, other] = testbed.hosts();
+    let server = other.run(|| TcpListener::bind((other.address(), 0))).unwrap().unwrap();
+    let peer = server.local_addr().unwrap();
+    let victim = host.run(|| UdpSocket::bind((host.address(), 0))).unwrap().unwrap();
+    victim.set_read_timeout(Some(PATIENT)).unwrap();
+    let to_victim = victim.local_addr().unwrap();
+    let sender = other.run(|| UdpSocket::bind((other.address(), 0))).unwrap().unwrap();
+    let attacker = Attacker::with_interface(run, host);
+    let passables = passables(testbed, peer, &victim);
+    let mut texts: Vec<_> = passables.iter().flat_map(|it| it.entries.clone()).collect();
+    // All that arrives at the port of a connected socket.
+    let ports: Vec<_> = texts.iter().filter_map(|text| text.split_once(' ')).collect();
+    let ports: Vec<_> = ports.into_iter().map(|(local, _)| local.to_owned()).collect();
+    texts.extend(ports);
+    texts.extend([to_victim.to_string(), format!("{to_victim} {peer}"), "239.1.1.2:7055".into()]);
+    let (mut rng, mut held) = (Random(seed), HashMap::new());
+    let mut pick = |count: usize| rng.next() as usize % count;
+    for step in 0..400 {
+        let (passable, text) = (pick(passables.len()), &texts[pick(texts.len())]);
+        let (slot, kind) = (pick(SLOTS as usize) as u32, pick(8));
+        let Passable { socket, entries, is_connection } = &passables[passable];
+        let context = format!("seed {seed}, step {step}, {passable}, {text}, slot {slot}");
+        let index = attacker.interface;
+        match kind {
+            0 | 1 => {
+                let asked = attacker.ask(Request::Redirect, index, text.as_bytes(), &[socket]);
+                assert_eq!(asked == 0, entries.contains(text), "redirect, {context}: {asked}");
+            }
+            2 => {
+                let asked = attacker.ask(Request::EndRedirect, index, text.as_bytes(), &[]);
+                assert_eq!(asked, 0, "{context}");
+            }
+            3 => {
+                // A connection that is taken over already is the program's own affair.
+                if held.values().any(|it| *it == passable) {
+                    continue;
+                }
+                let asked = attacker.ask(Request::TakeOver, slot, &[], &[socket]);
+                let is_free = !held.contains_key(&slot);
+                assert_eq!(asked == 0, *is_connection && is_free, "take, {context}: {asked}");
+                if asked == 0 {
+                    held.insert(slot, passable);
+                }
+            }
+            4 => {
+                let asked = attacker.ask(Request::Undo, slot, &[], &[]);
+                assert_eq!(asked == 0, held.contains_key(&slot), "undo, {context}: {asked}");
+                attacker.ask(Request::Release, slot, &[], &[]);
+                held.remove(&slot);
+            }
+            5 => {
+                let given = [pick(256) as u8; 64];
+                let asked = attacker.ask(Request::GiveBack, 9, &given, &[]);
+                assert_ne!(asked, 0, "{context}");
+            }
+            6 => attacker.send(Request::InjectUdp, 0, &[0x45; 40], &[socket]),
+            _ => {
+                attacker.ask(Request::EndRepair, slot, &[], &[socket]);
+            }
+        }
+        if step % 20 == 0 {
+            sender.send_to(&[step as u8], to_victim).unwrap();
+            let mut byte = [0];
+            victim.recv(&mut byte).unwrap();
+            assert_eq!(byte, [step as u8], "{context}");
+        }
+    }
+    for slot in 0..SLOTS as u32 {
+        attacker.ask(Request::Undo, slot, &[], &[]);
+        attacker.ask(Request::Release, slot, &[], &[]);
+    }
+    assert!(!KeeperClient::connect(run.as_fd()).unwrap().is_lost());
 }
 
 /// The close of the last descriptor of a socket with `SO_LINGER` waits for the peer.

@@ -42,19 +42,16 @@ fn owns(socket: &OwnedFd, entry: &Entry, interface: u32) -> bool {
     if !bound.is_ok_and(|bound| bound == 0 || bound.cast_unsigned() == interface) {
         return false;
     }
-    let is_connected = SockRef::from(socket).peer_addr().is_ok();
+    // What a connected socket receives has one source.
+    let anyone = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0);
     match *entry {
         Entry::Flow { local, remote, .. } => {
-            is_connected && receives(socket, plain(remote), plain(local))
+            SockRef::from(socket).peer_addr().is_ok()
+                && receives(socket, plain(remote), plain(local))
         }
-        Entry::Local { local, .. } => {
-            let anyone = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0);
-            !is_connected && receives(socket, anyone, plain(local))
-        }
+        Entry::Local { local, .. } => receives(socket, anyone, plain(local)),
         Entry::Group { group, port: Some(port), .. } => {
-            let anyone = SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0);
-            !is_connected
-                && receives(socket, anyone, plain(SocketAddr::new(group, port)))
+            receives(socket, anyone, plain(SocketAddr::new(group, port)))
                 && is_member(socket, group, interface)
         }
         _ => false,
