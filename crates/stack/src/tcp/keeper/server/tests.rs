@@ -627,6 +627,15 @@ fn passables(testbed: &Testbed, peer: SocketAddr, victim: &UdpSocket) -> Vec<Pas
     all
 }
 
+/// Returns the entries of an attacker's sockets, and others.
+fn texts(passables: &[Passable], victim: SocketAddr, peer: SocketAddr) -> Vec<String> {
+    let own: Vec<_> = passables.iter().flat_map(|it| it.entries.clone()).collect();
+    // All that arrives at the port of a connected socket.
+    let ports = own.iter().filter_map(|text| Some(text.split_once(' ')?.0.to_owned()));
+    let others = [victim.to_string(), format!("{victim} {peer}"), "239.1.1.2:7055".to_owned()];
+    ports.chain(others).chain(own.clone()).collect()
+}
+
 /// Sequences of requests with the descriptors that a program may have: each is answered as a model
 /// says, and another program on the host receives what is sent to it.
 #[test]
@@ -648,12 +657,7 @@ fn obey_model(testbed: &Testbed, run: &OwnedFd, seed: u64) {
     let sender = other.run(|| UdpSocket::bind((other.address(), 0))).unwrap().unwrap();
     let attacker = Attacker::with_interface(run, host);
     let passables = passables(testbed, peer, &victim);
-    let mut texts: Vec<_> = passables.iter().flat_map(|it| it.entries.clone()).collect();
-    // All that arrives at the port of a connected socket.
-    let ports: Vec<_> = texts.iter().filter_map(|text| text.split_once(' ')).collect();
-    let ports: Vec<_> = ports.into_iter().map(|(local, _)| local.to_owned()).collect();
-    texts.extend(ports);
-    texts.extend([to_victim.to_string(), format!("{to_victim} {peer}"), "239.1.1.2:7055".into()]);
+    let texts = texts(&passables, to_victim, peer);
     let (mut rng, mut held) = (Random(seed), HashMap::new());
     let mut pick = |count: usize| rng.next() as usize % count;
     for step in 0..400 {
