@@ -80,6 +80,8 @@ const IDLE: Duration = Duration::from_secs(1);
 
 static STARTED: AtomicBool = AtomicBool::new(false);
 static THREAD: Mutex<Option<Thread>> = Mutex::new(None);
+/// A socket is new, also if no counter shows it.
+static NEW: AtomicBool = AtomicBool::new(true);
 
 /// Starts the thread that updates the page and prints the stacks' events, once per process.
 pub(crate) fn start() {
@@ -103,6 +105,7 @@ pub(crate) fn start() {
 
 /// Makes the thread look soon for unseen waits for a socket that is accelerated from now on.
 pub(crate) fn wake() {
+    NEW.store(true, Ordering::Relaxed);
     if let Ok(thread) = THREAD.try_lock()
         && let Some(thread) = &*thread
     {
@@ -113,6 +116,7 @@ pub(crate) fn wake() {
 /// Allows another start, in a forked child.
 pub(crate) fn forget() {
     STARTED.store(false, Ordering::Relaxed);
+    unseen::forget();
 }
 
 fn run() {
@@ -129,6 +133,7 @@ fn run() {
         }
     };
     process::set_page(&page);
+    let mut is_searched = false;
     loop {
         let now = Snapshot::take();
         let changed = now.open.sum() != last.open.sum()
@@ -138,9 +143,13 @@ fn run() {
         last = now;
         process::print_events();
         process::poll_left_frames();
-        process::leave_if(|| unseen::is_found() || unseen::is_awaited());
+        let is_due = unseen::is_due();
+        process::leave_if(unseen::is_found_or_awaited);
         summary::include_messages();
-        std::thread::park_timeout(if changed { BUSY } else { IDLE });
+        let is_quiet = !changed && !NEW.swap(false, Ordering::Relaxed);
+        // A search shows whether a thread waits unseen once nothing changes.
+        is_searched = is_quiet && (is_searched || is_due);
+        std::thread::park_timeout(if is_searched { IDLE } else { BUSY });
     }
 }
 

@@ -14,32 +14,64 @@ use crate::socket::Socket;
 use crate::stream::Stream;
 use crate::{epoll, process, sleep, slots};
 
-/// The shortest time between two searches: 10 ms.
-const INTERVAL_NS: u64 = 10_000_000;
-/// A search takes a twentieth of the time at most.
-const SHARE: u64 = 20;
+/// The searches before takeovers, 10 ms apart, and those of the library's thread.
+static TAKEOVERS: Pace = Pace { pause_ns: 10_000_000, next_ns: AtomicU64::new(0) };
+static THREAD: Pace = Pace { pause_ns: 0, next_ns: AtomicU64::new(0) };
 
-/// The time of the next search.
-static NEXT_NS: AtomicU64 = AtomicU64::new(0);
+/// Searches that take a hundredth of the time at most: they look at all descriptors.
+struct Pace {
+    /// The shortest time between two.
+    pause_ns: u64,
+    /// The time of the next one.
+    next_ns: AtomicU64,
+}
+
+impl Pace {
+    fn search(&self, is_found: impl FnOnce() -> bool) -> bool {
+        let (begin, next) = (now_ns(), self.next_ns.load(Ordering::Relaxed));
+        let (order, none) = (Ordering::Relaxed, u64::MAX);
+        // One thread at a time.
+        if begin < next || self.next_ns.compare_exchange(next, none, order, order).is_err() {
+            return false;
+        }
+        let is_found = is_found();
+        let end = now_ns();
+        let pause = ((end - begin) * 100).max(self.pause_ns);
+        self.next_ns.store(end.saturating_add(pause), Ordering::Relaxed);
+        is_found
+    }
+}
+
+/// Allows searches in a forked child: a thread that does not exist there may have begun one.
+pub(crate) fn forget() {
+    for pace in [&TAKEOVERS, &THREAD] {
+        pace.next_ns.store(0, Ordering::Relaxed);
+    }
+}
 
 /// Returns `true` if an unknown epoll instance has a socket that the library accelerates or may
 /// accelerate. Searches at intervals.
 pub(crate) fn is_found() -> bool {
-    let begin = now_ns();
-    if begin < NEXT_NS.load(Ordering::Relaxed) {
-        return false;
-    }
-    NEXT_NS.store(u64::MAX, Ordering::Relaxed);
-    let is_found = descriptors().iter().any(|&fd| is_unknown(fd) && has_socket(fd));
-    let end = now_ns();
-    let pause = ((end - begin) * SHARE).max(INTERVAL_NS);
-    NEXT_NS.store(end.saturating_add(pause), Ordering::Relaxed);
-    is_found
+    TAKEOVERS.search(has_instance)
+}
+
+/// Returns `true` if the library's thread may search.
+pub(crate) fn is_due() -> bool {
+    now_ns() >= THREAD.next_ns.load(Ordering::Relaxed)
+}
+
+/// Returns `true` if that is so, or a thread waits unseen. Searches at intervals.
+pub(crate) fn is_found_or_awaited() -> bool {
+    THREAD.search(|| has_instance() || is_awaited())
+}
+
+fn has_instance() -> bool {
+    descriptors().iter().any(|&fd| is_unknown(fd) && has_socket(fd))
 }
 
 /// Returns `true` if something has arrived at an accelerated socket, and a thread waits for it in
 /// the kernel. The library's own waits are not such ones.
-pub(crate) fn is_awaited() -> bool {
+fn is_awaited() -> bool {
     let mut arrived = HashSet::new();
     slots::for_each(|fd, slot| {
         let has_datagram = || slot.socket().as_deref().is_some_and(Socket::has_datagram);

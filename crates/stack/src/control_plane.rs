@@ -83,6 +83,8 @@ impl ControlPlane {
     pub(crate) fn new(interface: u32) -> Result<Self, StackError> {
         let mut netlink = Netlink::open().map_err(StackError::Netlink)?;
         let link = netlink.link(interface).map_err(StackError::Netlink)?;
+        // A driver may have reset the link when the filter was attached, and not restored it.
+        let down = (!link.is_running).then_some(PathEvent::Down);
         Ok(Self {
             netlink,
             groups: Groups::new().map_err(StackError::Memberships)?,
@@ -96,7 +98,7 @@ impl ControlPlane {
             up: link.is_running,
             is_layer3: link.is_layer3,
             ruled: 0,
-            events: VecDeque::new(),
+            events: down.into_iter().collect(),
             fallback: None,
         })
     }

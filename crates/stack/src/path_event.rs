@@ -150,11 +150,13 @@ impl PathEvent {
 }
 
 impl PathEvent {
-    /// Returns `true` for a fallback to the kernel, dropped frames, and datagrams that arrive on
-    /// another interface.
+    /// Returns `true` for a fallback to the kernel, dropped frames, datagrams that arrive on
+    /// another interface, and a link that goes down or up.
     #[must_use]
     pub fn is_loss(&self) -> bool {
-        self.is_fallback() || matches!(self, Self::RxDropped { .. } | Self::OtherInterface { .. })
+        use PathEvent::{Down, OtherInterface, Removed, RxDropped, Up};
+        self.is_fallback()
+            || matches!(self, RxDropped { .. } | OtherInterface { .. } | Down | Up | Removed)
     }
 }
 

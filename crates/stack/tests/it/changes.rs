@@ -69,6 +69,21 @@ fn interface_down_and_up_is_reported_and_survived() {
     });
 }
 
+/// As after a driver has reset the link for the filter and not restored it.
+#[test]
+#[ignore = "needs root"]
+fn interface_that_is_down_is_reported_when_it_is_opened() {
+    each_configuration(|testbed, mode| {
+        let [ours, _] = testbed.hosts();
+        let (mut rtnetlink, index) = (ours.rtnetlink().unwrap(), ours.interface_index());
+        rtnetlink.set_down(index).unwrap();
+        let stack = stack(ours, mode);
+        assert_eq!(stack.next_event(), Some(PathEvent::Down), "{mode}");
+        rtnetlink.set_up(index).unwrap();
+        assert!(is_reported(&stack, |event| *event == PathEvent::Up), "{mode}");
+    });
+}
+
 #[test]
 #[ignore = "needs root"]
 fn address_changes_update_the_bypass() {
