@@ -111,14 +111,19 @@ fn waits_for([number, first, second]: Call, fds: &HashSet<c_int>) -> bool {
         | libc::SYS_recvfrom
         | libc::SYS_recvmsg
         | libc::SYS_recvmmsg => fds.contains(&(first as c_int)),
-        libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => has_socket(first as c_int),
+        libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => waits_on_instance(first as c_int),
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_epoll_wait => has_socket(first as c_int),
+        libc::SYS_epoll_wait => waits_on_instance(first as c_int),
         libc::SYS_ppoll => is_polled(first, second, fds),
         #[cfg(target_arch = "x86_64")]
         libc::SYS_poll => is_polled(first, second, fds),
         _ => false,
     }
+}
+
+/// The threads of the stacks wait on instances of the library.
+fn waits_on_instance(fd: c_int) -> bool {
+    !process::is_internal(fd) && has_socket(fd)
 }
 
 /// Returns `true` if an array of poll(2) has one of the descriptors. The library's arrays have an
