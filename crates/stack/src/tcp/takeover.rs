@@ -51,8 +51,8 @@ pub enum TakeoverError {
     /// The path does not bypass the kernel.
     #[error("cannot take over: {0}")]
     Path(FallbackReason),
-    /// Too many connections are taken over.
-    #[error("cannot take over: {CONNECTIONS} connections are taken over")]
+    /// Too many connections are taken over, or the keeper has too few descriptors for another one.
+    #[error("cannot take over: the keeper holds no more connections, {CONNECTIONS} at most")]
     Full,
     /// The receive window is larger than a ring may be.
     #[error("cannot take over: the receive window of {0} bytes exceeds 8 MiB")]
