@@ -144,7 +144,7 @@ fn run() {
         process::print_events();
         process::poll_left_frames();
         let is_due = unseen::is_due();
-        process::leave_if(unseen::is_found_or_awaited);
+        process::leave_if(|| unseen::is_found_or_awaited(!changed));
         summary::include_messages();
         let is_quiet = !changed && !NEW.swap(false, Ordering::Relaxed);
         // A search shows whether a thread waits unseen once nothing changes.

@@ -33,8 +33,11 @@ const TURN_NS: u64 = 50_000;
 /// The time for which a thread that has lost its core lets others run between its turns, or does
 /// not busy-poll at all.
 const SHARED_NS: u64 = 50_000_000;
-/// The longest such time of a thread that loses its core again when it busy-polls again. A loss
-/// takes about 4 ms, the time slice of another thread.
+/// The shortest loss after which it does not busy-poll at all: the time slice of another thread
+/// that computes is about 4 ms. What the kernel and short wakeups of others take is less, and a
+/// thread that slept for that would lose more.
+const LOSS_NS: u64 = 1_000_000;
+/// The longest such time of a thread that loses its core again when it busy-polls again.
 const SHARED_MAX_NS: u64 = 2_000_000_000;
 
 /// What a sleeping thread is woken by.
@@ -77,6 +80,8 @@ thread_local! {
     static HAS_WOKEN: Cell<bool> = const { Cell::new(false) };
     /// Until this time the thread shares its core with another one.
     static SHARES_UNTIL: Cell<u64> = const { Cell::new(0) };
+    /// Until this time it does not busy-poll.
+    static SPARES_UNTIL: Cell<u64> = const { Cell::new(0) };
     /// The length of that time.
     static SHARED_FOR: Cell<u64> = const { Cell::new(SHARED_NS) };
     /// The preemptions of the thread so far.
@@ -119,8 +124,12 @@ fn are_cores_busy() -> bool {
 /// one while all cores of the program busy-poll, and for some time after another thread, perhaps of
 /// another process, has had the core for long.
 fn give_way(turned_ns: u64, now: u64) {
-    if now.saturating_sub(turned_ns) > TURN_NS && was_preempted() {
-        share_core(now);
+    let loss = now.saturating_sub(turned_ns);
+    if loss > TURN_NS && was_preempted() {
+        SHARES_UNTIL.set(now + SHARED_NS);
+        if settings().spares_cores && loss >= LOSS_NS {
+            spare_core(now);
+        }
     }
     if HAS_WOKEN.replace(false) && are_cores_busy() || now < SHARES_UNTIL.get() {
         // SAFETY: the call has no arguments.
@@ -130,12 +139,12 @@ fn give_way(turned_ns: u64, now: u64) {
     }
 }
 
-/// Begins the time in which the calling thread shares its core: twice as long as the last time if
-/// that has ended only now.
+/// Begins the time in which the calling thread does not busy-poll: twice as long as the last time
+/// if that has ended only now.
 #[cold]
-fn share_core(now: u64) {
-    let last_end = SHARES_UNTIL.get();
-    let length = if !settings().spares_cores || now > last_end + 2 * SHARED_FOR.get() {
+fn spare_core(now: u64) {
+    let last_end = SPARES_UNTIL.get();
+    let length = if now > last_end + 2 * SHARED_FOR.get() {
         SHARED_NS
     } else if now >= last_end {
         (2 * SHARED_FOR.get()).min(SHARED_MAX_NS)
@@ -143,12 +152,12 @@ fn share_core(now: u64) {
         SHARED_FOR.get()
     };
     SHARED_FOR.set(length);
-    SHARES_UNTIL.set(now + length);
+    SPARES_UNTIL.set(now + length);
 }
 
 /// Returns the time for which a wait that begins now busy-polls.
 fn spin_ns(now: u64) -> u64 {
-    let is_spared = settings().spares_cores && now < SHARES_UNTIL.get();
+    let is_spared = now < SPARES_UNTIL.get();
     if !is_spared && begin_polling() { settings().spin_ns } else { 0 }
 }
 
@@ -448,7 +457,7 @@ impl Wait {
         if now < self.spin_until_ns || fds.is_empty() {
             give_way(self.turned_ns, now);
             self.turned_ns = now;
-            if settings().spares_cores && now < SHARES_UNTIL.get() {
+            if now < SPARES_UNTIL.get() {
                 self.spin_until_ns = now;
             }
             return Turn::Again;

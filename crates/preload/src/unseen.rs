@@ -6,13 +6,15 @@
 
 use std::collections::HashSet;
 use std::ffi::{c_int, c_long, c_void};
-use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::clock::now_ns;
 use crate::socket::Socket;
 use crate::stream::Stream;
-use crate::{epoll, process, sleep, slots};
+use crate::{epoll, process, real, sleep, slots};
+
+/// The numbers beyond the highest known descriptor that an instance may have.
+const BEYOND: c_int = 256;
 
 /// The searches before takeovers, 10 ms apart, and those of the library's thread.
 static TAKEOVERS: Pace = Pace { pause_ns: 10_000_000, next_ns: AtomicU64::new(0) };
@@ -60,13 +62,18 @@ pub(crate) fn is_due() -> bool {
     now_ns() >= THREAD.next_ns.load(Ordering::Relaxed)
 }
 
-/// Returns `true` if that is so, or a thread waits unseen. Searches at intervals.
-pub(crate) fn is_found_or_awaited() -> bool {
-    THREAD.search(|| has_instance() || is_awaited())
+/// Returns `true` if that is so, or a thread waits unseen while nothing is exchanged. Searches at
+/// intervals.
+pub(crate) fn is_found_or_awaited(is_quiet: bool) -> bool {
+    THREAD.search(|| has_instance() || is_quiet && is_awaited())
 }
 
+/// No descriptor is opened here, in a thread of the library: the program may expect the number that
+/// it has just closed.
 fn has_instance() -> bool {
-    descriptors().iter().any(|&fd| is_unknown(fd) && has_socket(fd))
+    let mut highest = 0;
+    slots::for_each(|fd, _| highest = highest.max(fd));
+    (0..=highest + BEYOND).any(|fd| is_unknown(fd) && has_socket(fd))
 }
 
 /// Returns `true` if something has arrived at an accelerated socket, and a thread waits for it in
@@ -141,14 +148,10 @@ fn is_polled(at: u64, count: u64, fds: &HashSet<c_int>) -> bool {
     read == length as isize && has(&|fd| fds.contains(&fd)) && !has(&sleep::is_event)
 }
 
-/// Returns the open descriptors of this process.
-fn descriptors() -> Vec<RawFd> {
-    let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-}
-
 fn is_unknown(fd: c_int) -> bool {
-    !slots::is_known(fd) && !process::is_internal(fd) && epoll::is_epoll(fd)
+    // SAFETY: the call takes integers.
+    let is_open = || unsafe { real::fcntl(fd, libc::F_GETFD, 0) } >= 0;
+    !slots::is_known(fd) && is_open() && !process::is_internal(fd) && epoll::is_epoll(fd)
 }
 
 /// Returns `true` if the instance has such a socket, by the list of its members
