@@ -144,10 +144,10 @@ fn run() {
         process::print_events();
         process::poll_left_frames();
         let is_due = unseen::is_due();
-        process::leave_if(|| unseen::is_found_or_awaited(!changed));
+        process::leave_if(unseen::is_found_by_thread);
         summary::include_messages();
         let is_quiet = !changed && !NEW.swap(false, Ordering::Relaxed);
-        // A search shows whether a thread waits unseen once nothing changes.
+        // A program that waits unseen exchanges nothing.
         is_searched = is_quiet && (is_searched || is_due);
         std::thread::park_timeout(if is_searched { IDLE } else { BUSY });
     }

@@ -488,11 +488,6 @@ impl Stream {
     }
 
     /// Returns what the connection is ready for; `None` after it was handed back.
-    /// Returns `true` if bytes were received that the program has not read, as of the last poll.
-    pub(crate) fn has_unread(&self) -> bool {
-        self.tcp.status().is_some_and(|status| status.unread > 0)
-    }
-
     fn ready(&mut self, fd: c_int, slot: &Slot) -> Option<Ready> {
         let polled = self.tcp.poll();
         let status = self.tcp.status().filter(|_| polled.is_ok());

@@ -1,17 +1,13 @@
-//! Waits by system calls that the library does not see. A thread that waits so does not learn of
-//! what bypasses the kernel.
-//!
-//! Programs on rustix create epoll instances so, which are found before a takeover. Threads that
-//! wait so are found when something has arrived for them.
+//! Epoll instances that the program uses by system calls that the library does not see, as programs
+//! on rustix do. A thread that waits there does not learn of what bypasses the kernel.
 
 use std::collections::HashSet;
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::clock::now_ns;
-use crate::socket::Socket;
-use crate::stream::Stream;
-use crate::{epoll, process, real, sleep, slots};
+use crate::{epoll, process, real, slots};
 
 /// The numbers beyond the highest known descriptor that an instance may have.
 const BEYOND: c_int = 256;
@@ -62,10 +58,9 @@ pub(crate) fn is_due() -> bool {
     now_ns() >= THREAD.next_ns.load(Ordering::Relaxed)
 }
 
-/// Returns `true` if that is so, or a thread waits unseen while nothing is exchanged. Searches at
-/// intervals.
-pub(crate) fn is_found_or_awaited(is_quiet: bool) -> bool {
-    THREAD.search(|| has_instance() || is_quiet && is_awaited())
+/// The same for the library's thread.
+pub(crate) fn is_found_by_thread() -> bool {
+    THREAD.search(has_instance)
 }
 
 /// No descriptor is opened here, in a thread of the library: the program may expect the number that
@@ -73,79 +68,13 @@ pub(crate) fn is_found_or_awaited(is_quiet: bool) -> bool {
 fn has_instance() -> bool {
     let mut highest = 0;
     slots::for_each(|fd, _| highest = highest.max(fd));
-    (0..=highest + BEYOND).any(|fd| is_unknown(fd) && has_socket(fd))
-}
-
-/// Returns `true` if something has arrived at an accelerated socket, and a thread waits for it in
-/// the kernel. The library's own waits are not such ones.
-fn is_awaited() -> bool {
-    let mut arrived = HashSet::new();
-    slots::for_each(|fd, slot| {
-        let has_datagram = || slot.socket().as_deref().is_some_and(Socket::has_datagram);
-        // This is not a poll of the owner, which the stack waits for.
-        let has_bytes = || slot.stream.stream().as_deref().is_some_and(Stream::has_unread);
-        if slot.is_socket() && has_datagram() || slot.is_stream() && has_bytes() {
-            arrived.insert(fd);
-        }
-    });
-    if arrived.is_empty() {
-        return false;
-    }
-    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let calls = threads.filter_map(|thread| {
-        // A running thread is in no call.
-        parse_call(&std::fs::read_to_string(thread.path().join("syscall")).ok()?)
-    });
-    calls.into_iter().any(|call| waits_for(call, &arrived))
-}
-
-/// The number and the first two arguments of a system call.
-type Call = [u64; 3];
-
-/// Reads `7 0x7ffd5c9e3a40 0x1 0xffffffff …` (proc_pid_syscall(5)).
-fn parse_call(text: &str) -> Option<Call> {
-    let mut words = text.split_whitespace();
-    let number = words.next()?.parse().ok()?;
-    let mut argument = || u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
-    Some([number, argument()?, argument()?])
-}
-
-fn waits_for([number, first, second]: Call, fds: &HashSet<c_int>) -> bool {
-    let Ok(number) = c_long::try_from(number) else { return false };
-    match number {
-        libc::SYS_read
-        | libc::SYS_readv
-        | libc::SYS_recvfrom
-        | libc::SYS_recvmsg
-        | libc::SYS_recvmmsg => fds.contains(&(first as c_int)),
-        libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => waits_on_instance(first as c_int),
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_epoll_wait => waits_on_instance(first as c_int),
-        libc::SYS_ppoll => is_polled(first, second, fds),
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_poll => is_polled(first, second, fds),
-        _ => false,
-    }
-}
-
-/// The threads of the stacks wait on instances of the library.
-fn waits_on_instance(fd: c_int) -> bool {
-    !process::is_internal(fd) && has_socket(fd)
-}
-
-/// Returns `true` if an array of poll(2) has one of the descriptors. The library's arrays have an
-/// event of the thread too.
-fn is_polled(at: u64, count: u64, fds: &HashSet<c_int>) -> bool {
-    let mut entries =
-        vec![libc::pollfd { fd: -1, events: 0, revents: 0 }; count.min(1_024) as usize];
-    let length = size_of_val(&entries[..]);
-    let to = libc::iovec { iov_base: entries.as_mut_ptr().cast(), iov_len: length };
-    let from = libc::iovec { iov_base: at as *mut c_void, iov_len: length };
-    // SAFETY: the kernel writes to the entries; it reports an address that has become invalid.
-    let read =
-        unsafe { libc::process_vm_readv(libc::getpid(), &raw const to, 1, &raw const from, 1, 0) };
-    let has = |is: &dyn Fn(c_int) -> bool| entries.iter().any(|entry| is(entry.fd));
-    read == length as isize && has(&|fd| fds.contains(&fd)) && !has(&sleep::is_event)
+    let is_found = |fd| is_unknown(fd) && has_socket(fd);
+    let is_found_again = |fd| {
+        // The library records an instance after the call that creates or duplicates it.
+        std::thread::sleep(Duration::from_millis(2));
+        is_found(fd)
+    };
+    (0..=highest + BEYOND).any(|fd| is_found(fd) && is_found_again(fd))
 }
 
 fn is_unknown(fd: c_int) -> bool {
@@ -187,15 +116,6 @@ fn inode(fd: c_int) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn calls_are_read() {
-        let text = "7 0x7ffd5c9e3a40 0x1 0xffffffff 0x0 0x0 0x0 0x7ffd5c9e39f0 0x7f1c0b3a\n";
-        assert_eq!(parse_call(text), Some([7, 0x7ffd_5c9e_3a40, 1]));
-        for other in ["running\n", "-1 0x7ffd5c9e39f0 0x7f1c0b3a\n", ""] {
-            assert_eq!(parse_call(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn members_are_read() {

@@ -3,7 +3,7 @@
    unseen ADDRESS PORT tcp|udp flags: exchanges messages with an echo, changes what calls may wait
    for, and prints what they then return.
 
-   unseen ADDRESS PORT tcp|udp epoll|poll|recv: waits for each answer so. */
+   unseen ADDRESS PORT tcp|udp epoll: waits for each answer with an epoll instance of its own. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -84,24 +84,14 @@ static void change_flags(int fd) {
     show("unseen", fd, 1);
 }
 
-static void wait_unseen(int fd, const char *how) {
+static void wait_unseen(int fd) {
     struct epoll_event event = {.events = EPOLLIN}, got;
-    struct pollfd entry = {.fd = fd, .events = POLLIN};
-    int instance = -1, answers = 0;
-    if (!strcmp(how, "epoll")) {
-        instance = direct(SYS_epoll_create1, 0, 0, 0, 0, 0);
-        check(!direct(SYS_epoll_ctl, instance, EPOLL_CTL_ADD, fd, (long)&event, 0), "epoll_ctl");
-    }
+    int instance = direct(SYS_epoll_create1, 0, 0, 0, 0, 0), answers = 0;
+    check(!direct(SYS_epoll_ctl, instance, EPOLL_CTL_ADD, fd, (long)&event, 0), "epoll_ctl");
     char bytes[16] = "0123456789abcdef";
     for (int i = 0; i < 500; i++) {
         check(send(fd, bytes, 16, 0) == 16, "send");
-        if (!strcmp(how, "recv")) {
-            answers += direct(SYS_recvfrom, fd, (long)bytes, 16, 0, 0) == 16;
-            continue;
-        }
-        long ready = instance < 0 ? direct(SYS_poll, (long)&entry, 1, -1, 0, 0)
-                                  : direct(SYS_epoll_wait, instance, (long)&got, 1, -1, 0);
-        check(ready == 1, "wait");
+        check(direct(SYS_epoll_wait, instance, (long)&got, 1, -1, 0) == 1, "wait");
         answers += recv(fd, bytes, 16, 0) == 16;
     }
     printf("%d answers\n", answers);
@@ -116,7 +106,7 @@ int main(int count, char **arguments) {
     check(connect(fd, (struct sockaddr *)&to, sizeof to) == 0, "connect");
     if (is_tcp) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (strcmp(arguments[4], "flags")) {
-        wait_unseen(fd, arguments[4]);
+        wait_unseen(fd);
         return 0;
     }
     char bytes[16] = "0123456789abcdef", answer[16];
