@@ -145,7 +145,7 @@ impl Client {
                 Ok(taken) => ([0; 4], taken.as_bytes().to_vec()),
                 Err(refusal) => refused(&refusal),
             },
-            Request::GiveBack => match self.give_back(slot, &payload, passed.take(), privileges) {
+            Request::GiveBack => match self.give_back(slot, &payload, &mut passed, privileges) {
                 Ok(Sent { beside, error }) => {
                     ([0, 0, beside, error.map_or(0, |error| number(&error))], Vec::new())
                 }
@@ -157,9 +157,9 @@ impl Client {
                 Answer::default()
             }
             Request::GrowSendBuffer => {
-                done(self.with_socket(slot, passed.take(), |socket| socket.grow_send_buffer()))
+                done(self.with_socket(slot, &mut passed, |socket| socket.grow_send_buffer()))
             }
-            Request::EndRepair => done(self.with_socket(u32::MAX, passed.take(), |socket| {
+            Request::EndRepair => done(self.with_socket(u32::MAX, &mut passed, |socket| {
                 self.end_flow_of(socket);
                 socket.end_repair()
             })),
@@ -183,7 +183,7 @@ impl Client {
                 udp::inject(&payload, passed.take(), privileges, injector);
                 return None;
             }
-            Request::Redirect => self.redirect(slot, &text, passed.take(), privileges),
+            Request::Redirect => self.redirect(slot, &text, &mut passed, privileges),
             Request::EndRedirect => done(self.end_redirect(slot, &text)),
             Request::OpenInterface => {
                 self.open_interface(&text, OpenRequest::from_numbers(numbers), privileges);
@@ -260,13 +260,15 @@ impl Client {
         &self,
         interface: u32,
         entry: &str,
-        socket: Option<OwnedFd>,
+        passed: &mut Passed,
         privileges: &mut Privileges,
     ) -> Answer {
-        match self.kept(interface).zip(entry::from_text(entry)).zip(socket) {
-            Some(((kept, entry), socket)) => udp::redirect(kept, &entry, socket, privileges),
-            None => failure(&invalid()),
+        if let Some((kept, entry)) = self.kept(interface).zip(entry::from_text(entry))
+            && let Some(socket) = passed.take()
+        {
+            return udp::redirect(kept, &entry, socket, privileges);
         }
+        failure(&invalid())
     }
 
     fn end_redirect(&self, interface: u32, entry: &str) -> io::Result<()> {
@@ -340,7 +342,7 @@ impl Client {
         &mut self,
         slot: u32,
         given: &[u8],
-        socket: Option<OwnedFd>,
+        passed: &mut Passed,
         privileges: &mut Privileges,
     ) -> io::Result<Sent> {
         let bytes = std::mem::take(&mut self.bytes);
@@ -354,7 +356,7 @@ impl Client {
             Some(orphan) => orphan,
             None => {
                 // The keeper before this one has held it.
-                let mut orphan = self.hold(slot, socket.ok_or_else(invalid)?, privileges)?;
+                let mut orphan = self.hold(slot, passed.take().ok_or_else(invalid)?, privileges)?;
                 orphan.is_redirected = true;
                 orphan
             }
@@ -396,13 +398,13 @@ impl Client {
     fn with_socket(
         &self,
         slot: u32,
-        passed: Option<OwnedFd>,
+        passed: &mut Passed,
         change: impl FnOnce(KernelSocket<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         if let Some(orphan) = self.orphans.get(&slot) {
             return change(orphan.kernel());
         }
-        let socket = passed.ok_or_else(invalid)?;
+        let socket = passed.take().ok_or_else(invalid)?;
         let kernel = KernelSocket::new(socket.as_fd());
         let result = match kernel.protocol() {
             Ok(libc::IPPROTO_TCP) => change(kernel),

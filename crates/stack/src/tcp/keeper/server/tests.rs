@@ -727,7 +727,9 @@ fn keeper_waits_for_no_lingering_socket() {
         let to = server.local_addr().unwrap();
         let begin = Instant::now();
         let attacker = Attacker::new(run);
-        for request in [Request::TakeOver, Request::GrowSendBuffer, Request::EndRepair] {
+        use Request::*;
+        let requests = [TakeOver, GiveBack, Undo, Release, GrowSendBuffer, EndRepair, FindRules];
+        for request in requests.into_iter().chain([Redirect, EndRedirect, Leave]) {
             let mut socket = host.run(|| TcpStream::connect(to)).unwrap().unwrap();
             let reference = SockRef::from(&socket);
             reference.set_linger(Some(Duration::from_secs(3_600))).unwrap();
