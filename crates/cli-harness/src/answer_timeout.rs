@@ -14,8 +14,13 @@ const DEFAULT: Duration = Duration::from_secs(1);
 pub fn answer_timeout() -> Duration {
     static TIMEOUT: OnceLock<Duration> = OnceLock::new();
     *TIMEOUT.get_or_init(|| {
-        let seconds = std::env::var(VARIABLE).ok().and_then(|text| text.parse::<u64>().ok());
-        let seconds = seconds.filter(|seconds| (1..=3_600).contains(seconds));
-        seconds.map_or(DEFAULT, Duration::from_secs)
+        let Ok(text) = std::env::var(VARIABLE) else { return DEFAULT };
+        match text.parse() {
+            Ok(seconds @ 1..=3_600) => Duration::from_secs(seconds),
+            _ => {
+                eprintln!("hairpin: {VARIABLE} is '{text}', not 1 to 3600 seconds: 1 s is used");
+                DEFAULT
+            }
+        }
     })
 }

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 
+use super::web::{HAPROXY_DEFAULTS, pattern};
 use crate::interop::Side;
 use crate::interop::case::{Case, Expected, Outcome, await_counters};
 use crate::interop::process::Process;
@@ -45,11 +46,6 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("vsftpd + curl", BULK, vsftpd),
         Case::new("sshd + ssh", FORKS, sshd),
     ]
-}
-
-/// Returns bytes that follow from their positions.
-fn pattern(length: usize) -> Vec<u8> {
-    (0..length).map(|at| (at / 7 * 31 % 251) as u8).collect()
 }
 
 fn root(trial: &Trial) -> String {
@@ -171,11 +167,7 @@ fn haproxy(trial: &Trial) -> Result<Vec<Process>> {
     let configuration = format!(
         "global
             nbthread 4
-        defaults
-            mode http
-            timeout client 10s
-            timeout server 10s
-            timeout connect 5s
+        {HAPROXY_DEFAULTS}
         frontend web
             bind {}:{PORT}
             default_backend files

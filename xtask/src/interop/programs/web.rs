@@ -12,6 +12,13 @@ const BACKEND: u16 = 8_081;
 const LIMIT: u64 = 60;
 const GIGABYTE: u64 = 1 << 30;
 
+/// A section of haproxy's configuration.
+pub(super) const HAPROXY_DEFAULTS: &str = "defaults
+            mode http
+            timeout client 10s
+            timeout server 10s
+            timeout connect 5s";
+
 pub(super) fn cases() -> Vec<Case> {
     let wrk = |name: &str, path: &'static str, closes: bool, expected| {
         let copies = path == "/copied";
@@ -93,11 +100,7 @@ fn haproxy(trial: &Trial) -> Result<Outcome> {
     let configuration = format!(
         "global
             nbthread 1
-        defaults
-            mode http
-            timeout client 10s
-            timeout server 10s
-            timeout connect 5s
+        {HAPROXY_DEFAULTS}
         frontend web
             bind {address}:{PORT}
             default_backend nginx
@@ -137,6 +140,6 @@ fn curl(trial: &Trial) -> Result<Outcome> {
 }
 
 /// Returns bytes that follow from their positions.
-fn pattern(length: usize) -> Vec<u8> {
+pub(super) fn pattern(length: usize) -> Vec<u8> {
     (0..length).map(|at| (at / 7 * 31 % 251) as u8).collect()
 }
