@@ -211,7 +211,7 @@ impl KeeperClient {
             Ok(()) => Ok(()),
             Err(_) if !answer.payload.is_empty() => Err(refused(&answer.text())),
             Err(error) if error.raw_os_error() == Some(libc::E2BIG) => Err(EntryError::Full),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(refused(&format!("the keeper does not redirect it: {error}"))),
         }
     }
 
