@@ -8,7 +8,7 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 use std::time::Duration;
 
@@ -39,6 +39,11 @@ const SHARED_NS: u64 = 50_000_000;
 const LOSS_NS: u64 = 1_000_000;
 /// The longest such time of a thread that loses its core again when it busy-polls again.
 const SHARED_MAX_NS: u64 = 2_000_000_000;
+/// The length of such a time from which on the cores are crowded: the third loss in a row.
+const CROWD_NS: u64 = 4 * SHARED_NS;
+/// The shortest and the longest time for which crowded cores leave connections to the kernel.
+const CROWDED_NS: u64 = 2_000_000_000;
+const CROWDED_MAX_NS: u64 = 32_000_000_000;
 
 /// What a sleeping thread is woken by.
 struct Place {
@@ -78,6 +83,8 @@ thread_local! {
     static POLLS: Cell<bool> = const { Cell::new(false) };
     /// `true` after the thread has woken another one.
     static HAS_WOKEN: Cell<bool> = const { Cell::new(false) };
+    /// The time of the last turn of busy-polling; 0 after a sleep.
+    static TURNED: Cell<u64> = const { Cell::new(0) };
     /// Until this time the thread shares its core with another one.
     static SHARES_UNTIL: Cell<u64> = const { Cell::new(0) };
     /// Until this time it does not busy-poll.
@@ -87,6 +94,12 @@ thread_local! {
     /// The preemptions of the thread so far.
     static PREEMPTIONS: Cell<i64> = const { Cell::new(0) };
 }
+
+/// `true` from the begin of a time with crowded cores until [`are_cores_free`] finds its end.
+static IS_CROWDED: AtomicBool = AtomicBool::new(false);
+/// The end of the last such time, and its length.
+static CROWDED_UNTIL: AtomicU64 = AtomicU64::new(0);
+static CROWDED_FOR: AtomicU64 = AtomicU64::new(0);
 
 /// The number of threads that busy-poll.
 static POLLERS: AtomicU32 = AtomicU32::new(0);
@@ -123,19 +136,27 @@ fn are_cores_busy() -> bool {
 /// Pauses between two turns of busy-polling. Lets other threads run if the calling thread has woken
 /// one while all cores of the program busy-poll, and for some time after another thread, perhaps of
 /// another process, has had the core for long.
-fn give_way(turned_ns: u64, now: u64) {
-    let loss = now.saturating_sub(turned_ns);
-    if loss > TURN_NS && was_preempted() {
-        SHARES_UNTIL.set(now + SHARED_NS);
-        if settings().spares_cores && loss >= LOSS_NS {
-            spare_core(now);
-        }
-    }
+fn give_way(now: u64) {
+    find_loss(now, TURN_NS);
+    TURNED.set(now);
     if HAS_WOKEN.replace(false) && are_cores_busy() || now < SHARES_UNTIL.get() {
         // SAFETY: the call has no arguments.
         unsafe { libc::sched_yield() };
     } else {
         std::hint::spin_loop();
+    }
+}
+
+/// Finds a loss of the core of at least this time since the last turn, perhaps of an earlier wait:
+/// what the thread has waited for has often arrived meanwhile.
+fn find_loss(now: u64, least: u64) {
+    let turned = TURNED.get();
+    let loss = if turned == 0 { 0 } else { now.saturating_sub(turned) };
+    if loss > least && was_preempted() {
+        SHARES_UNTIL.set(now + SHARED_NS);
+        if settings().spares_cores && loss >= LOSS_NS {
+            spare_core(now);
+        }
     }
 }
 
@@ -153,10 +174,41 @@ fn spare_core(now: u64) {
     };
     SHARED_FOR.set(length);
     SPARES_UNTIL.set(now + length);
+    if length >= CROWD_NS && !settings().strict && !IS_CROWDED.swap(true, SeqCst) {
+        let (until, before) = (CROWDED_UNTIL.load(SeqCst), CROWDED_FOR.load(SeqCst));
+        let is_again = now < until + before;
+        let length = if is_again { (2 * before).min(CROWDED_MAX_NS) } else { CROWDED_NS };
+        CROWDED_FOR.store(length, SeqCst);
+        CROWDED_UNTIL.store(now + length, SeqCst);
+    }
+}
+
+/// Returns `true` if threads that busy-poll lose their cores to others again and again. A sleep and
+/// a wakeup of the kernel's sockets then cost less than those of this library.
+#[inline]
+pub(crate) fn are_cores_crowded() -> bool {
+    IS_CROWDED.load(Relaxed)
+}
+
+/// Returns `true` if busy-polling is worth a new attempt.
+#[inline]
+pub(crate) fn are_cores_free() -> bool {
+    !are_cores_crowded() || ends_crowd()
+}
+
+#[cold]
+fn ends_crowd() -> bool {
+    let ends = now_ns() >= CROWDED_UNTIL.load(SeqCst);
+    if ends {
+        IS_CROWDED.store(false, SeqCst);
+    }
+    ends
 }
 
 /// Returns the time for which a wait that begins now busy-polls.
 fn spin_ns(now: u64) -> u64 {
+    find_loss(now, LOSS_NS);
+    TURNED.set(now);
     let is_spared = now < SPARES_UNTIL.get();
     if !is_spared && begin_polling() { settings().spin_ns } else { 0 }
 }
@@ -402,8 +454,6 @@ pub(crate) enum EndsOn {
 #[derive(Debug)]
 pub(crate) struct Wait {
     spin_until_ns: u64,
-    /// The time of the last turn.
-    turned_ns: u64,
     deadline_ns: Option<u64>,
     signals: Signals,
     ends_on: EndsOn,
@@ -423,7 +473,7 @@ impl Wait {
         let deadline_ns = timeout
             .map(|timeout| now.saturating_add(timeout.as_nanos().try_into().unwrap_or(u64::MAX)));
         let spin_until_ns = now + if spins { spin_ns(now) } else { 0 };
-        Self { spin_until_ns, deadline_ns, turned_ns: now, signals, ends_on, has_place: false }
+        Self { spin_until_ns, deadline_ns, signals, ends_on, has_place: false }
     }
 
     /// Begins the wait of a call that receives or sends, at most for this timeout of the socket. It
@@ -455,8 +505,7 @@ impl Wait {
         }
         // Without descriptors the caller has not expected a sleep.
         if now < self.spin_until_ns || fds.is_empty() {
-            give_way(self.turned_ns, now);
-            self.turned_ns = now;
+            give_way(now);
             if now < SPARES_UNTIL.get() {
                 self.spin_until_ns = now;
             }
@@ -487,6 +536,7 @@ impl Wait {
         check: impl FnOnce() -> bool,
     ) -> Turn {
         let polled = end_polling();
+        TURNED.set(0);
         let own = fds.len();
         let inside = guard::enter();
         let at = register();

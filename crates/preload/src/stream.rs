@@ -334,6 +334,10 @@ fn take_over(fd: c_int, slot: &'static Slot) {
     let mut place = slot.stream.stream();
     let is_paused = PAUSES.load(Ordering::SeqCst) > 0 || EXITING.load(Ordering::SeqCst);
     let is_kernels = slot.is_stream() && !slot.stream.is_bypassing();
+    if is_kernels && !sleep::are_cores_free() {
+        slot.stream.postpone(DISTANCE_AFTER_TROUBLE);
+        return set_errno(before);
+    }
     // The interface is not opened only for bulk data, which the filter makes slower.
     if is_kernels && !is_paused && !slot.stream.postpones_bulk() {
         if place.is_none() {
@@ -547,8 +551,8 @@ impl Stream {
         self.rounds.count_sent(count);
     }
 
-    /// Counts received bytes, and hands the connection back if the program exchanges bulk data.
-    /// Returns `true` if so.
+    /// Counts received bytes, and hands the connection back if the program exchanges bulk data or
+    /// the cores are crowded. Returns `true` if so.
     #[inline]
     pub(crate) fn count_received(&mut self, fd: c_int, slot: &Slot, count: usize) -> bool {
         if count > 0 {
@@ -557,13 +561,16 @@ impl Stream {
                 self.distance = 1;
             }
         }
-        count > 0 && self.rounds.count_received(count) && self.leave_bulk(fd, slot)
+        let is_bulk = count > 0 && self.rounds.count_received(count);
+        (is_bulk || count > 0 && sleep::are_cores_crowded()) && self.leave(fd, slot, is_bulk)
     }
 
     #[cold]
-    fn leave_bulk(&mut self, fd: c_int, slot: &Slot) -> bool {
-        self.distance = self.rounds.next_distance();
-        self.hand_back(fd, slot, Cause::Bulk);
+    fn leave(&mut self, fd: c_int, slot: &Slot, is_bulk: bool) -> bool {
+        if is_bulk {
+            self.distance = self.rounds.next_distance();
+        }
+        self.hand_back(fd, slot, if is_bulk { Cause::Bulk } else { Cause::Crowded });
         !self.tcp.is_bypassing()
     }
 

@@ -76,6 +76,7 @@ causes! {
     Reset "reset" "the peer has reset the connection",
     Idle "idle" "the program does not read, or nothing arrives",
     Bulk "bulk" "bulk data, for which the kernel has segmentation offload",
+    Crowded "crowded" "other programs use the cores, and a busy-polling thread loses its own",
     Timeouts "timeouts" "two retransmission timeouts in a row",
     ClosedWindow "closed_window" "window closed for 5 ms",
     Path "path" "the path has changed",

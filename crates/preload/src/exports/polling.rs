@@ -6,9 +6,14 @@ use std::time::Duration;
 use libc::{fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
 
 use crate::errno::fail;
+use crate::guard::Signals;
 use crate::sleep::{EndsOn, Turn, Wait};
 use crate::socket::KERNEL_INTERVAL_NS;
-use crate::{clock, epoll, guard, process, real, slots, stream};
+use crate::{clock, epoll, guard, process, real, sleep, slots, stream};
+
+/// The longest sleep that the library cannot end: what other threads accelerate meanwhile waits so
+/// long.
+const CROWDED_SLEEP: Duration = Duration::from_millis(10);
 
 const READABLE: i16 = libc::POLLIN | libc::POLLRDNORM;
 
@@ -461,6 +466,13 @@ unsafe fn epoll_wait_for(
         .and_then(|_inside| epoll::instance(epoll));
     let Some(instance) = instance else { return kernel(timeout, 0) };
     let signals = guard::signals();
+    let ask = |timeout| kernel(timeout, 0);
+    // SAFETY: the caller's guarantee.
+    let waited = unsafe { wait_while_crowded(&instance, events, timeout, signals, ask) };
+    let timeout = match waited {
+        Ok(added) => return added,
+        Err(left) => left,
+    };
     let mut wait: Option<Wait> = None;
     // The kernel is asked at least once, by this call or by a sleep.
     let mut asks_kernel = timeout.is_some_and(|timeout| timeout.is_zero());
@@ -505,6 +517,38 @@ unsafe fn epoll_wait_for(
             (Turn::Interrupted, _) => return fail(libc::EINTR) as c_int,
         }
     }
+}
+
+/// Waits by the program's own call while the cores are crowded and nothing of the instance is
+/// accelerated: the sleep that the library can end takes two calls. Returns the call's result, or
+/// the time that is left.
+///
+/// # Safety
+/// `events` is valid for writes of as many events as `kernel` returns.
+unsafe fn wait_while_crowded(
+    instance: &epoll::Instance,
+    events: *mut libc::epoll_event,
+    timeout: Option<Duration>,
+    signals: Signals,
+    kernel: impl Fn(Option<Duration>) -> c_int,
+) -> Result<c_int, Option<Duration>> {
+    let mut left = timeout;
+    while !sleep::are_cores_free() && !epoll::has_accelerated(instance) {
+        let slice = left.map_or(CROWDED_SLEEP, |left| left.min(CROWDED_SLEEP));
+        let added = kernel(Some(slice));
+        // SAFETY: the caller guarantees the events.
+        let list = unsafe { std::slice::from_raw_parts_mut(events, added.max(0) as usize) };
+        epoll::merge(instance, list, 0, list.len());
+        if added != 0 || left == Some(slice) {
+            return Ok(added);
+        }
+        // Between two slices.
+        if guard::signals().handled != signals.handled {
+            return Ok(fail(libc::EINTR) as c_int);
+        }
+        left = left.map(|left| left - slice);
+    }
+    Err(left)
 }
 
 /// Busy-polls once, or sleeps. After a sleep, returns `true` if the kernel's instance is ready.

@@ -6,9 +6,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use hairpin_mapped::CounterPages;
 use hairpin_testbed::Host;
 
-use crate::support::{Running, alone, command, eventually, installed, pause, testbed};
+use crate::support::{
+    Running, alone, command, counter, counters, echo, eventually, installed, pause, testbed,
+};
 
 fn program(name: &str, host: &Host) -> Command {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
@@ -73,6 +76,52 @@ fn frame_wakes_one_sleeper_and_the_owner() {
         peer.send_to(b"own", (host.address(), port)).unwrap();
     }
     assert_eq!(line(&mut lines), "received [b'own', b'own', b'own']");
+}
+
+/// Returns a processor that this process may use.
+fn processor() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    list.trim().split(['-', ',']).next().unwrap().to_owned()
+}
+
+/// A connection goes to the kernel while another program computes on the only core, and is taken
+/// over again afterwards.
+#[test]
+#[ignore = "needs root"]
+fn crowded_core_leaves_connections_to_the_kernel() {
+    let _alone = alone();
+    if installed("python3").is_none() || installed("taskset").is_none() {
+        return;
+    }
+    let testbed = testbed(1);
+    let [host, peer] = testbed.hosts();
+    let (port, processor) = (echo(peer), processor());
+    let pinned = |program: &Path, accelerated| {
+        let mut pinned = command("taskset", accelerated);
+        pinned.args(["-c", &processor]).arg(program);
+        pinned
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/crowded.py");
+    let mut client = pinned(Path::new("/usr/bin/python3"), true);
+    client.arg(script).args([peer.address().to_string(), port.to_string()]);
+    client.env("HAIRPIN_PROFILE", "auto").env("HAIRPIN_STRICT", "0");
+    let mut client = Running(host.spawn(client, &[]).unwrap());
+    let id = client.0.id();
+    let of = |name| move || counter(id, name);
+    assert!(eventually(|| CounterPages::find().unwrap().found.iter().any(|it| it.process == id)));
+    let [taken_over, crowded] = [of("connections.taken_over"), of("handbacks.crowded")];
+    assert!(eventually(|| taken_over() > 0), "{}", counters(id));
+    let mut busy = pinned(Path::new("sh"), false);
+    let busy = Running(busy.args(["-c", "while :; do :; done"]).spawn().unwrap());
+    assert!(eventually(|| crowded() > 0), "{}", counters(id));
+    let kernel = of("tcp.received_kernel");
+    let before = kernel();
+    assert!(eventually(|| kernel() > before), "{}", counters(id));
+    drop(busy);
+    let before = taken_over();
+    assert!(eventually(|| taken_over() > before), "{}", counters(id));
+    assert_eq!(client.0.try_wait().unwrap(), None);
 }
 
 /// Returns the time that the threads of a process have run, in nanoseconds.
