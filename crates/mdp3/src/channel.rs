@@ -151,6 +151,7 @@ impl Channel {
     }
 
     /// Returns when [`Self::handle_timeout`] is due next.
+    #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         // A gap has no deadline of its own during a replay.

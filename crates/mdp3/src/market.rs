@@ -215,6 +215,7 @@ impl Market {
     }
 
     /// Returns `true` if the channel needs a feed that is available.
+    #[inline]
     pub(crate) fn subscribes_to(&self, feed: Feed) -> bool {
         self.settings.feeds.has(feed) && self.needs(feed)
     }

@@ -184,6 +184,7 @@ impl Market {
 
     /// Records that the message changed an instrument's books, and which parts are known to have
     /// changed.
+    #[inline]
     pub(crate) fn record_book_change(&mut self, instrument: InstrumentIndex, changes: Changes) {
         let head = &mut self.instruments.direct[instrument.as_usize()].head;
         record_change(&mut self.changed_in_message, instrument, &mut head.message_changes, changes);
