@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
@@ -11,6 +12,10 @@ use super::super::vault::Vault;
 use super::requests::HeldInterface;
 use crate::HostRules;
 use crate::netlink::Netlink;
+
+/// The failures in a row to read the rules of the host that end no flow: the queue of a socket may
+/// be full for a moment.
+const UNREAD_MAX: u32 = 3;
 
 /// What programs may ask for.
 #[derive(Debug)]
@@ -25,7 +30,9 @@ pub(super) struct Privileges {
     /// Opened for the first request.
     netlink: Option<Netlink>,
     /// Opened for the first request.
-    pub(super) rules: Option<HostRules>,
+    rules: Option<HostRules>,
+    /// The failures in a row to read them.
+    unread: u32,
     /// The interfaces of `open`, for the process that replaces this one.
     pub(super) vault: Vault,
     /// The number of the network namespace.
@@ -38,8 +45,8 @@ impl Privileges {
         let (open, addresses) = (HashSet::new(), HashSet::new());
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).ok();
         let namespace = socket.and_then(|socket| namespace(socket.as_fd()));
-        let (netlink, rules) = (None, None);
-        Self { interfaces, open, users, addresses, netlink, rules, vault, namespace }
+        let (netlink, rules, unread) = (None, None, 0);
+        Self { interfaces, open, users, addresses, netlink, rules, unread, vault, namespace }
     }
 
     /// Returns `true` if a socket is one of this network namespace: in a namespace of its own, a
@@ -85,9 +92,18 @@ impl Privileges {
         connection: Option<[SocketAddr; 2]>,
     ) -> Option<String> {
         let rules = self.rules.get_or_insert_with(HostRules::open);
-        rules.obstacle(interface, local, connection).unwrap_or_else(|error| {
-            Some(format!("the rules of the host cannot be read ({error}), so they may apply"))
-        })
+        rules.obstacle(interface, local, connection).unwrap_or_else(|error| Some(unread(&error)))
+    }
+
+    /// Returns the families that rules of the host restrict and translate, and the first rule, as
+    /// [`HostRules::families`]: all families if the rules cannot be read again and again.
+    pub(super) fn families(&mut self, interface: u32) -> io::Result<([u32; 2], Option<String>)> {
+        let found = self.rules.get_or_insert_with(HostRules::open).families(interface);
+        self.unread = if found.is_ok() { 0 } else { self.unread + 1 };
+        match found {
+            Err(error) if self.unread > UNREAD_MAX => Ok(([3, 3], Some(unread(&error)))),
+            found => found,
+        }
     }
 
     fn netlink(&mut self) -> Option<&mut Netlink> {
@@ -110,6 +126,10 @@ impl Privileges {
     }
 }
 
+fn unread(error: &io::Error) -> String {
+    format!("the rules of the host cannot be read ({error}), so they may apply")
+}
+
 /// Returns the number of a socket's network namespace (`SO_NETNS_COOKIE`, Linux 5.14).
 fn namespace(socket: BorrowedFd<'_>) -> Option<u64> {
     const SO_NETNS_COOKIE: libc::c_int = 71;
@@ -127,4 +147,28 @@ fn index(name: &str) -> Option<u32> {
     let name = CString::new(name).ok()?;
     // SAFETY: the name ends with zero.
     Some(unsafe { libc::if_nametoindex(name.as_ptr()) }).filter(|index| *index != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use hairpin_testbed::become_ordinary_user;
+
+    use super::*;
+
+    #[test]
+    #[ignore = "needs root"]
+    fn rules_that_cannot_be_read_again_and_again_apply() {
+        let found = std::thread::spawn(|| {
+            become_ordinary_user(&[]).unwrap();
+            let mut privileges = Privileges::new(Vec::new(), Vec::new(), Vault::new().unwrap());
+            let mut read = || privileges.families(1).map_err(|error| error.kind());
+            [(); UNREAD_MAX as usize + 1].map(|()| read())
+        });
+        let found = found.join().unwrap();
+        let (last, first) = found.split_last().unwrap();
+        assert!(first.iter().all(|it| *it == Err(io::ErrorKind::PermissionDenied)), "{found:?}");
+        let (families, rule) = last.as_ref().unwrap();
+        assert_eq!(*families, [3, 3]);
+        assert!(rule.as_ref().unwrap().contains("cannot be read"), "{rule:?}");
+    }
 }

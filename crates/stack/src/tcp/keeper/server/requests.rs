@@ -22,7 +22,6 @@ use super::super::orphan::Orphan;
 use super::passed::{Passed, close_aside, close_udp, is_full};
 use super::privileges::Privileges;
 use super::udp::{self, plain};
-use crate::HostRules;
 use crate::stack::prepare_interface;
 use crate::tcp::injector::{Injector, ends};
 use crate::tcp::kernel_socket::KernelSocket;
@@ -506,8 +505,7 @@ impl Client {
 /// Finds the rules of the host that apply to a UDP socket, or to any flow.
 fn find_rules(interface: u32, socket: Option<OwnedFd>, privileges: &mut Privileges) -> Answer {
     let Some(socket) = socket else {
-        let rules = privileges.rules.get_or_insert_with(HostRules::open);
-        return match rules.families(interface) {
+        return match privileges.families(interface) {
             Ok(([restricting, translating], rule)) => {
                 ([0, 0, restricting, translating], rule.unwrap_or_default().into_bytes())
             }
