@@ -93,36 +93,93 @@ enum Profile {
 
 /// Runs the selected cells on each selected kernel and prints the table. Fails if a cell failed.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let mut cells = cell::select(&arguments.driver, &arguments.device, &arguments.test);
-    let needs_taps = |cell: &Cell| cell.driver == Driver::VirtioNetMq;
-    if cells.iter().any(needs_taps) && !taps::are_available() {
-        println!("vm: virtio-net-mq is skipped: tap devices on a bridge need root");
-        cells.retain(|cell| !needs_taps(cell));
-    }
-    let folder = folder(arguments)?;
-    tools::check(&cells, &folder, !arguments.no_install)?;
-    let kernels = match &*arguments.kernel {
-        [] => Kernel::value_variants(),
-        kernels => kernels,
-    };
-    let files = kernels.iter().map(|kernel| kernel.fetch(&folder)).collect::<Result<Vec<_>>>()?;
+    let machine = Machine::prepare(arguments)?;
     let hairpin = hairpin(workspace, arguments)?;
-    let programs = Programs::find(&hairpin, &cells, &folder)?;
-    let logs = folder.join("logs");
-    fs::create_dir_all(&logs)?;
-    let mut results = Vec::new();
-    for (kernel, files) in kernels.iter().zip(&files) {
-        let run = KernelRun { kernel: *kernel, files, programs: &programs, logs: &logs };
-        results.extend(run.run(&cells)?);
-        // After each kernel, so that an interrupted run keeps what is done.
-        if let Some(path) = &arguments.json {
-            table::write(&results, path)?;
-        }
-    }
+    let results = machine.run(&hairpin, arguments.json.as_deref())?;
     if arguments.write {
         guide::write(&workspace.root, &results)?;
     }
-    finish(&results, &logs)
+    finish(&results, &machine.logs())
+}
+
+/// Runs the tests that every commit must pass: on the oldest kernel of the table, with each driver.
+/// Prints why it is skipped, if QEMU or the kernel cannot be installed.
+pub(crate) fn run_ci(workspace: &Workspace) -> Result<()> {
+    use Test::{HostPing, RunTcp, RunUdp, Tcp, Udp};
+    let hairpin = workspace.target.join("release/hairpin");
+    let arguments = Arguments {
+        kernel: vec![Kernel::V6_1],
+        driver: Vec::new(),
+        device: vec![Device::None],
+        test: vec![Udp, Tcp, HostPing, RunUdp, RunTcp],
+        json: None,
+        write: false,
+        folder: Some(workspace.target.join("vm")),
+        profile: Profile::Release,
+        hairpin: None,
+        no_install: false,
+    };
+    let machine = match Machine::prepare(&arguments) {
+        Ok(machine) => machine,
+        Err(error) => {
+            println!("vm: skipped: {error:#}");
+            return Ok(());
+        }
+    };
+    let results = machine.run(&hairpin, None)?;
+    finish(&results, &machine.logs())?;
+    let others = results.iter().filter(|it| it.outcome != Outcome::Pass).count();
+    ensure!(others == 0, "{others} cells are not accelerated: each must be on this kernel");
+    Ok(())
+}
+
+/// What the guests need but our programs.
+struct Machine {
+    folder: PathBuf,
+    cells: Vec<Cell>,
+    kernels: Vec<(Kernel, KernelFiles)>,
+}
+
+impl Machine {
+    /// Finds or installs QEMU, and the selected kernels.
+    fn prepare(arguments: &Arguments) -> Result<Self> {
+        let mut cells = cell::select(&arguments.driver, &arguments.device, &arguments.test);
+        let needs_taps = |cell: &Cell| cell.driver == Driver::VirtioNetMq;
+        if cells.iter().any(needs_taps) && !taps::are_available() {
+            println!("vm: virtio-net-mq is skipped: tap devices on a bridge need root");
+            cells.retain(|cell| !needs_taps(cell));
+        }
+        let folder = folder(arguments)?;
+        tools::check(&cells, &folder, !arguments.no_install)?;
+        let kernels = match &*arguments.kernel {
+            [] => Kernel::value_variants(),
+            kernels => kernels,
+        };
+        let fetch = |kernel: &Kernel| Ok((*kernel, kernel.fetch(&folder)?));
+        let kernels = kernels.iter().map(fetch).collect::<Result<Vec<_>>>()?;
+        Ok(Self { folder, cells, kernels })
+    }
+
+    fn logs(&self) -> PathBuf {
+        self.folder.join("logs")
+    }
+
+    /// Runs all cells on each kernel.
+    fn run(&self, hairpin: &Path, json: Option<&Path>) -> Result<Vec<CellResult>> {
+        let programs = Programs::find(hairpin, &self.cells, &self.folder)?;
+        let logs = self.logs();
+        fs::create_dir_all(&logs)?;
+        let mut results = Vec::new();
+        for (kernel, files) in &self.kernels {
+            let run = KernelRun { kernel: *kernel, files, programs: &programs, logs: &logs };
+            results.extend(run.run(&self.cells)?);
+            // After each kernel, so that an interrupted run keeps what is done.
+            if let Some(path) = json {
+                table::write(&results, path)?;
+            }
+        }
+        Ok(results)
+    }
 }
 
 /// Prints the logs of failures and the table.

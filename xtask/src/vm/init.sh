@@ -243,9 +243,9 @@ host_ping() {
 sockperf_run() {
     flag=
     [ "$1" = tcp ] && flag=--tcp
-    start_server 'using recvfrom' /bin/hairpin run --summary=always --interface "$if_b" -- \
+    start_server 'using recvfrom' /bin/hairpin run --profile latency --summary=always --interface "$if_b" -- \
         /bin/sockperf server -i 10.7.0.2 -p $PORT $flag || return
-    run_client /bin/hairpin run --summary=always --interface "$if_a" -- \
+    run_client /bin/hairpin run --profile latency --summary=always --interface "$if_a" -- \
         /bin/sockperf ping-pong -i 10.7.0.2 -p $PORT -t 10 $flag
     stop "$server"
 }
