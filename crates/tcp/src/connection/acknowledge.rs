@@ -39,6 +39,7 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn deliver_sent(
         &mut self,
         acknowledgment: &Acknowledgment,

@@ -126,6 +126,7 @@ impl Host {
     }
 
     /// Sends bytes in one segment, written in place. Returns the length of the frame.
+    #[inline]
     pub(crate) fn send_into(
         &mut self,
         now: Instant,
@@ -138,6 +139,7 @@ impl Host {
     }
 
     /// Processes a frame. Invalid ones are dropped, as `hairpin-stack` does.
+    #[inline]
     pub(crate) fn handle(
         &mut self,
         now: Instant,
