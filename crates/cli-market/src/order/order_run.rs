@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use hairpin_cli_harness::datapath::{BufferSize, OpenTransport};
 use hairpin_cli_harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
 use hairpin_cli_harness::signals::Signals;
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
     }
     let journal_failure = closed.err().map(|error| run.settings.journal_failure(&error));
     if let (Ok(()), Some(error)) = (&outcome, broken) {
-        return Err(error).context("standard output");
+        return Err(error.into());
     }
     outcome.and(abandoned)?;
     journal_failure.map_or(Ok(()), Err)?;

@@ -69,10 +69,6 @@ fn edit(commands: &[String], tell: &SyncSender<Printer>, sender: &Sender<io::Res
             Err(ReadlineError::Interrupted) => {
                 let _ = signal_hook::low_level::raise(SIGINT);
                 print_until_the_end(editor);
-                // The session logs off first; the end of this channel would end it too.
-                loop {
-                    thread::park();
-                }
             }
             Err(ReadlineError::Io(error)) => Err(error),
             Err(error) => Err(io::Error::other(error)),
@@ -86,21 +82,29 @@ fn edit(commands: &[String], tell: &SyncSender<Printer>, sender: &Sender<io::Res
             if sender.send(Ok(line.to_owned())).is_err() {
                 return;
             }
+            if line.trim() == "quit" {
+                print_until_the_end(editor);
+            }
         }
     }
 }
 
-/// Prints what the session prints while it logs off. A line may already wait for the editor, which
-/// has room for one: without a reader, the session would wait with the next one without end.
-fn print_until_the_end(mut editor: Editor<(), MemHistory>) {
+/// Prints what the session prints while it logs off, without a prompt. A line may already wait for
+/// the editor, which has room for one: without a reader, the session would wait with the next one
+/// without end.
+fn print_until_the_end(mut editor: Editor<(), MemHistory>) -> ! {
     loop {
         match editor.readline("") {
             Ok(_) => {}
             Err(ReadlineError::Interrupted) => {
                 let _ = signal_hook::low_level::raise(SIGINT);
             }
-            Err(_) => return,
+            Err(_) => break,
         }
+    }
+    // The session logs off first; the end of the lines' channel would end it too.
+    loop {
+        thread::park();
     }
 }
 
