@@ -17,6 +17,8 @@ const INTERVAL: Duration = Duration::from_millis(250);
 /// A hidden instrument replaces a shown one if it changes this many times as often, so that lines
 /// keep their places.
 const PREFERENCE: f64 = 2.0;
+/// The last line until the first packet.
+const NOTHING_RECEIVED: &str = "no packet yet: check --interface and the sender";
 
 /// The state of the display.
 #[derive(Debug)]
@@ -106,7 +108,7 @@ impl<'a, O: Write> BookWatch<'a, O> {
         let mut places = busiest.len();
         let text = loop {
             self.shown = in_order(channel, &busiest[..places]);
-            let footer = self.footer(all - places);
+            let footer = self.footer(traffic, all - places);
             let text =
                 format!("{heading}\n{}{}", table(channel, &self.shown).render(style), footer);
             let excess = text.lines().count().saturating_sub(size.rows);
@@ -134,9 +136,11 @@ impl<'a, O: Write> BookWatch<'a, O> {
         order.into_iter().take(count).map(|(.., index)| index).collect()
     }
 
-    /// Returns the last line: the number of hidden instruments, and the key that ends the display.
-    fn footer(&self, hidden: usize) -> String {
+    /// Returns the last line: the number of hidden instruments, or what to check if nothing is
+    /// received; and the key that ends the display.
+    fn footer(&self, traffic: &Traffic, hidden: usize) -> String {
         let hidden = match hidden {
+            0 if traffic.packets == 0 => NOTHING_RECEIVED.to_owned(),
             0 => String::new(),
             count => format!("{count} less frequently changed instruments hidden"),
         };

@@ -110,10 +110,12 @@ impl<O: Write> Screen<O> {
         self.text.push_str(HOME);
         for (index, line) in lines.iter().take(size.rows).enumerate() {
             self.text.push_str(if index == 0 { "" } else { "\r\n" });
+            // Before the text: behind a line of full width the cursor is still on its last
+            // character, which would be cleared.
+            let is_last = index + 1 == lines.len().min(size.rows);
+            self.text.push_str(if is_last { CLEAR_REST } else { CLEAR_LINE });
             self.text.extend(line.chars().take(size.columns));
-            self.text.push_str(CLEAR_LINE);
         }
-        self.text.push_str(CLEAR_REST);
         // One write, to avoid flicker.
         self.out.write_all(self.text.as_bytes())?;
         self.out.flush()
@@ -139,7 +141,7 @@ mod tests {
         screen.draw(&lines, Size { columns: 7, rows: 2 }).unwrap();
         drop(screen);
         let text = String::from_utf8(out).unwrap();
-        let drawn = "\x1b[Ha title\x1b[K\r\na long \x1b[K\x1b[J";
+        let drawn = "\x1b[H\x1b[Ka title\r\n\x1b[Ja long ";
         assert_eq!(text, format!("{ENTER}{drawn}{LEAVE}"));
     }
 }
