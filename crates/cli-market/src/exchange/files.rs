@@ -6,7 +6,7 @@
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -36,6 +36,8 @@ pub(super) struct Files<'a> {
     order: Option<PathBuf>,
     /// `true` if the exchange uses the published test key, which is written next to order.toml.
     has_test_key: bool,
+    /// The gateway of the running exchange that has written order.toml before.
+    running: Option<SocketAddr>,
 }
 
 impl<'a> Files<'a> {
@@ -54,7 +56,8 @@ impl<'a> Files<'a> {
         check_replaceable(config.as_deref(), "--config-out")?;
         check_replaceable(order.as_deref(), "--order-out")?;
         let has_test_key = secret_key::read(&arguments.key)?.is_test_key;
-        Ok(Self { arguments, config, order, has_test_key })
+        let running = order.as_deref().and_then(running_gateway);
+        Ok(Self { arguments, config, order, has_test_key, running })
     }
 
     /// Writes the files of an open exchange. Each is complete or absent.
@@ -84,6 +87,13 @@ impl<'a> Files<'a> {
                 false => String::new(),
             };
             text += &format!("{}: the settings of trader 1{key}\n", path.display());
+            if let Some(gateway) = self.running {
+                text += &format!(
+                    "{}: replaces that of the exchange at {gateway}, which still runs: programs in \
+                     this folder no longer find it\n",
+                    path.display()
+                );
+            }
             let journal = path.with_file_name(JOURNAL);
             if journal.exists() {
                 text += &format!(
@@ -213,6 +223,15 @@ impl<'a> Files<'a> {
 /// Returns the file of the key next to order.toml.
 fn key_file(path: &Path) -> PathBuf {
     path.with_extension("key")
+}
+
+/// Returns the gateway that an order.toml of before names, if a program still listens there.
+fn running_gateway(order: &Path) -> Option<SocketAddr> {
+    let text = order.is_file().then(|| fs::read_to_string(order).ok()).flatten()?;
+    let (_, gateways) = text.split_once("primary = [\"")?;
+    let gateway = gateways.split_once('"')?.0.parse::<SocketAddr>().ok()?;
+    let error = TcpListener::bind(gateway).err()?;
+    (error.kind() == io::ErrorKind::AddrInUse).then_some(gateway)
 }
 
 /// Checks that a file does not exist, has the mark, or is a device. `flag` names another one.

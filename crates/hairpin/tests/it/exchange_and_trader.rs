@@ -240,6 +240,21 @@ fn simulator_ticks_and_trades_without_a_trader_or_a_table() {
 }
 
 #[test]
+fn files_of_a_running_exchange_are_replaced_with_a_line() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let first = simulate(folder.path());
+    let second = simulate(folder.path());
+    let lines = |exchange: Process| {
+        exchange.signal("INT");
+        let stderr = text(&exchange.output().stderr);
+        stderr.lines().filter(|line| line.contains("which still runs")).count()
+    };
+    assert_eq!(lines(second), 1);
+    assert_eq!(lines(first), 0);
+}
+
+#[test]
 fn file_of_the_user_is_not_replaced() {
     let _turn = turn();
     for (name, flag) in [("config.xml", "--config-out"), ("order.toml", "--order-out")] {
