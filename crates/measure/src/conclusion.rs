@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::results::shown;
 use crate::table::{label, micros, notes, rounded, without_repeats};
-use crate::{EnvironmentReport, Figure, Row};
+use crate::{EnvironmentReport, Figure, RoundFigures, Row};
 
 /// The lines after a table that name the best row, the late and failed ones with the cause, and the
 /// next command.
@@ -13,6 +13,7 @@ pub struct Conclusion<'a> {
     rows: &'a [Row],
     environment: Option<&'a EnvironmentReport>,
     next: &'a str,
+    is_of_all_samples: bool,
 }
 
 impl<'a> Conclusion<'a> {
@@ -24,7 +25,20 @@ impl<'a> Conclusion<'a> {
         environment: Option<&'a EnvironmentReport>,
         next: &'a str,
     ) -> Self {
-        Self { rows, environment, next }
+        Self { rows, environment, next, is_of_all_samples: false }
+    }
+
+    /// Prints percentiles of all samples instead of medians over rounds, as the table above does.
+    #[must_use]
+    pub const fn of_all_samples(self) -> Self {
+        Self { is_of_all_samples: true, ..self }
+    }
+
+    fn figure(&self, row: &Row, figure: Figure) -> Option<f64> {
+        match self.is_of_all_samples {
+            true => RoundFigures::from_row(row).figure(figure),
+            false => shown(row, figure),
+        }
     }
 
     /// Returns the row with the least median among those that count; the first case alone, which is
@@ -32,11 +46,11 @@ impl<'a> Conclusion<'a> {
     fn best(&self) -> Option<&'a Row> {
         let case = &self.rows.first()?.setting.case;
         let faults = |row: &Row| (row.late, row.interrupted);
-        let median = |row: &Row| shown(row, Figure::P50).unwrap_or(f64::INFINITY);
+        let median = |row: &Row| self.figure(row, Figure::P50).unwrap_or(f64::INFINITY);
         self.rows
             .iter()
             .filter(|row| row.setting.case == *case && row.failed.is_none() && row.samples > 0)
-            .filter(|row| shown(row, Figure::P50).is_some())
+            .filter(|row| self.figure(row, Figure::P50).is_some())
             .min_by(|one, other| {
                 faults(one).cmp(&faults(other)).then(median(one).total_cmp(&median(other)))
             })
@@ -78,7 +92,7 @@ impl fmt::Display for Conclusion<'_> {
             let faults: Vec<String> = notes(row, self.environment);
             let faults = if faults.is_empty() { faults } else { vec![faults.join(", ")] };
             let faults: String = faults.iter().map(|faults| format!(" ({faults})")).collect();
-            let [p50, p99] = [Figure::P50, Figure::P99].map(|it| rounded(shown(row, it)));
+            let [p50, p99] = [Figure::P50, Figure::P99].map(|it| rounded(self.figure(row, it)));
             let p99 = p99.map(|nanos| format!(", p99 {} µs", micros(Some(nanos))));
             let (label, case) = (label(row, self.rows), &row.setting.case);
             let (p50, p99) = (micros(p50), p99.unwrap_or_default());
@@ -142,6 +156,18 @@ mod tests {
         assert!(lines[1].ends_with("; a longer interval may help"), "{text}");
         assert_eq!(lines[2], "failed: multicast, poll, 500 µs: 3 ticks lost");
         assert_eq!(lines[3..], ["next: hairpin t2t --full"]);
+    }
+
+    #[test]
+    fn figures_are_those_of_all_samples_on_request() {
+        let mut row = row("spin", 9_000);
+        let round = |nanos| RoundFigures { p50: Some(nanos), ..RoundFigures::from_row(&row) };
+        row.by_round = vec![round(4_000), round(5_000)];
+        let rows = [row];
+        let conclusion = Conclusion::new(&rows, None, "x");
+        assert!(conclusion.to_string().contains("p50 4.50 µs"), "{conclusion}");
+        let text = conclusion.of_all_samples().to_string();
+        assert!(text.contains("p50 9.01 µs"), "{text}");
     }
 
     #[test]

@@ -109,7 +109,8 @@ pub fn run(arguments: &PingArgs) -> Result<ExitCode> {
     rest += &truth(&results, &checks);
     if !arguments.is_flood() {
         let next = "a page with charts: hairpin ping --rounds 7 --json ping.json --report";
-        rest += &Conclusion::new(&results.rows, environment, next).to_string();
+        let conclusion = Conclusion::new(&results.rows, environment, next);
+        rest += &conclusion.of_all_samples().to_string();
     }
     output::print(&(text + &style.wrap(&rest)))?;
     let failed = results.rows.iter().any(|row| row.failed.is_some());

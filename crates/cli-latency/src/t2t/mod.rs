@@ -40,6 +40,6 @@ pub fn run(arguments: &T2tArgs) -> Result<ExitCode> {
     let table = Table::new(&results.rows).with_environment(environment).render(style);
     let conclusion = Conclusion::new(&results.rows, environment, arguments.next_command());
     let rest = style.wrap(&(said + &conclusion.to_string()));
-    output::print(&(busy + &table + &rest))?;
+    output::print(&(busy + "Latencies and lateness, µs\n" + &table + &rest))?;
     Ok(context.exit_status(&results))
 }
