@@ -10,6 +10,7 @@ use hairpin_host::{address_interface, interface_address, interface_driver};
 use hairpin_mapped::SharedCounterPage;
 use hairpin_testbed::{Host, Testbed};
 use hairpin_xdp::Device;
+use nix::unistd::geteuid;
 
 use crate::multicast_groups::MulticastGroups;
 use crate::transport;
@@ -168,7 +169,8 @@ impl HostPair {
         // XDP programs cannot be loaded in a user namespace, whatever the capabilities.
         let is_users = self.describe().ends_with("(in a user namespace)");
         if !has_hosts || is_users {
-            bail!("{what} needs two hosts made by root; here: {}", self.describe());
+            let advice = if geteuid().is_root() { "" } else { "; run it as root" };
+            bail!("{what} needs two hosts made by root; here: {}{advice}", self.describe());
         }
         Ok(())
     }

@@ -28,7 +28,9 @@ pub enum Capability {
 #[non_exhaustive]
 pub enum CapabilityError {
     /// Some capabilities are not in this thread's effective set.
-    #[error("cannot open an interface: missing {0} (root is not required)")]
+    #[error(
+        "cannot open an interface: missing {0} (run as root, or give them to the program by setcap)"
+    )]
     Missing(MissingCapabilities),
     /// The kernel does not report the thread's capabilities.
     #[error("cannot read capabilities: {0}")]

@@ -147,7 +147,7 @@ fn missing_capabilities_are_named() {
     on_host(|host| {
         become_ordinary_user(&[]).unwrap();
         let missing = "cannot open an interface: missing CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF \
-                       (root is not required)";
+                       (run as root, or give them to the program by setcap)";
         let error = Stack::open(host.interface(), &StackSettings::default()).unwrap_err();
         assert_eq!(error.to_string(), missing);
         let local = SocketAddr::new(host.address().into(), PORT);

@@ -421,7 +421,7 @@ fn missing_capability_is_named_alone() {
         opened.unwrap().unwrap_err().to_string()
     };
     for (missing, name) in ALL.into_iter().zip(["CAP_NET_ADMIN", "CAP_NET_RAW", "CAP_BPF"]) {
-        let rest = " (root is not required)";
+        let rest = " (run as root, or give them to the program by setcap)";
         assert_eq!(without(missing), format!("cannot open an interface: missing {name}{rest}"));
     }
 }
