@@ -610,7 +610,8 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
 
     /// Writes the errors so far, after an error that ends the command.
     pub(super) fn abort(mut self, error: io::Error) -> io::Result<()> {
-        self.counts.errors += 1;
+        // A reader that has closed the pipe is no error.
+        self.counts.errors += u64::from(error.kind() != io::ErrorKind::BrokenPipe);
         self.write_errors()?;
         Err(error)
     }

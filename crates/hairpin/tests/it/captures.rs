@@ -226,6 +226,21 @@ fn full_standard_output_is_named() {
 }
 
 #[test]
+fn closed_pipe_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = generated(folder.path(), "capture.pcap", &[]);
+    for args in [&["decode"][..], &["feed", "--pcap"]] {
+        let mut command = hairpin();
+        command.args(args).arg(&path).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_done(&output);
+        assert_eq!(text(&output.stderr), "");
+    }
+}
+
+#[test]
 fn capture_in_another_framing_names_the_way_to_decode_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("capture.pcap");
