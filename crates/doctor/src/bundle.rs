@@ -103,8 +103,11 @@ pub fn write_bundle(
     mut progress: impl FnMut(&str, &str),
 ) -> Result<(), BundleError> {
     let failed = |reason| BundleError::Write { path: path.to_owned(), reason };
-    // Before the pings, which take half a minute. A file that exists, or a link, is not followed.
-    let mut file = fs::File::create_new(path).map_err(failed)?;
+    // A file that exists, or a link, is not followed.
+    let create = || fs::File::create_new(path).map_err(failed);
+    // Before the pings, which take half a minute. An interrupt leaves no file.
+    drop(create()?);
+    fs::remove_file(path).map_err(failed)?;
     // Only this user can write there.
     let folder = tempfile::tempdir().map_err(failed)?;
     let results = folder.path().join("ping.json");
@@ -122,7 +125,7 @@ pub fn write_bundle(
     let mut document = serde_json::to_value(&bundle)?;
     Redactor::new().redact(&mut document);
     let text = serde_json::to_string_pretty(&document)? + "\n";
-    file.write_all(text.as_bytes()).map_err(failed)
+    create()?.write_all(text.as_bytes()).map_err(failed)
 }
 
 impl PongHost<'_> {
