@@ -11,13 +11,15 @@ mod server;
 
 use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use hairpin_cli_harness::host_pair::{HostPair, Role};
 use hairpin_cli_harness::output;
 use hairpin_cli_harness::preload::accelerated_if_possible;
 use hairpin_cli_harness::signals::Signals;
+use hairpin_host::{allowed_cores, busy_time};
 use hairpin_measure::Style;
 
 use self::numbers::Comparison;
@@ -43,6 +45,11 @@ pub struct LabArgs {
     rounds: u32,
 }
 
+/// The time in which the load of other programs is measured.
+const LOAD_TIME: Duration = Duration::from_millis(300);
+/// The load of other programs, in percent of the cores, from which a comparison is doubtful.
+const LOAD_MAX: f64 = 10.0;
+
 /// Runs the rounds and prints the table.
 ///
 /// # Errors
@@ -51,6 +58,7 @@ pub fn run(arguments: &LabArgs) -> Result<ExitCode> {
     let hosts = HostPair::new(None)?;
     hosts.check_bypass("hairpin lab")?;
     let signals = Signals::take()?;
+    let load = load_of_others().filter(|load| *load >= LOAD_MAX);
     let mut comparison = Comparison::default();
     for round in 1..=arguments.rounds {
         for (side, name) in ["kernel sockets", "hairpin run"].into_iter().enumerate() {
@@ -65,7 +73,23 @@ pub fn run(arguments: &LabArgs) -> Result<ExitCode> {
         }
     }
     output::print(&comparison.table(arguments.rounds, Style::for_stdout()))?;
+    if let Some(load) = load {
+        let text = "of the cores before the first round: run again on an idle machine";
+        let _ = writeln!(std::io::stderr(), "other programs used {load:.0} % {text}");
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the time that programs use now, in percent of the cores of this process.
+fn load_of_others() -> Option<f64> {
+    let cores = allowed_cores().ok()?;
+    let used = || -> Option<u64> {
+        cores.iter().map(|&core| busy_time(core).ok()?.map(|time| time.as_nanos())).sum()
+    };
+    let (before, begun) = (used()?, Instant::now());
+    thread::sleep(LOAD_TIME);
+    let nanos = used()?.saturating_sub(before) as f64;
+    Some(nanos / 1e9 / begun.elapsed().as_secs_f64() / cores.len() as f64 * 100.0)
 }
 
 /// Runs the server and the client once. Returns the client's seconds and its output.
