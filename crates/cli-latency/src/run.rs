@@ -214,6 +214,9 @@ fn prepare(arguments: &RunCommandArgs, program: &Path, library: &[u8]) -> Result
         if name.contains(',') {
             bail!("{name:?} is not an interface name");
         }
+        if name == "lo" {
+            bail!("lo cannot be accelerated: its packets never leave the kernel");
+        }
         let device = Device::from_name(name)?;
         if arguments.strict {
             check_rules(&device)?;

@@ -140,7 +140,7 @@ impl fmt::Display for InterfaceSummary {
         if let Some(obstacle) = &self.obstacle {
             write!(f, "kernel sockets, because of: {obstacle}; ")?;
             if self.mode.is_some() {
-                f.write_str("without that, ")?;
+                f.write_str("otherwise ")?;
             }
         }
         if let (Some(mode), Some(tcp_mode)) = (&self.mode, &self.tcp_mode) {

@@ -103,7 +103,7 @@ impl RunSummary {
             let cause = if other > 0 && other >= sockets {
                 "its addresses are on interfaces that are not accelerated"
             } else if sockets > 0 {
-                "no UDP socket was supported, and no TCP connection had enough short messages"
+                "its TCP connections had few short messages, or its UDP sockets are unsupported"
             } else if loopback > 0 {
                 "its addresses are loopback, which never leaves the kernel"
             } else {

@@ -406,7 +406,7 @@ fn obstacle_is_named_before_the_plan() {
     assert!(report.has_important());
     assert_eq!(
         report.interfaces[0].to_string(),
-        "eth1: kernel sockets, because of: missing CAP_NET_RAW, CAP_BPF; without that, AF_XDP in \
+        "eth1: kernel sockets, because of: missing CAP_NET_RAW, CAP_BPF; otherwise AF_XDP in \
          native mode, copies, 2 queues, MTU 1500 (limit 1774), driver ice with native mode, \
          receive timestamps"
     );

@@ -255,6 +255,11 @@ fn last_line_names_what_was_accelerated() {
         "hairpin: nothing of python3 was accelerated: its addresses are loopback, which never \
          leaves the kernel\n"
     );
+    let mut strict = hairpin();
+    strict.args(["run", "--strict", "--interface", "lo", "--", "true"]);
+    let strict = start(host, strict).output();
+    assert_status(&strict, 1);
+    assert!(stderr(&strict).contains("lo cannot be accelerated"), "{strict:?}");
     // Standard error is a pipe.
     assert_eq!(last_line(&[], "10.77.0.1", "exit"), "");
     assert_eq!(last_line(&["--summary=never"], "10.77.0.1", "exit"), "");
