@@ -231,6 +231,9 @@ fn hairpin(workspace: &Workspace, arguments: &Arguments) -> Result<PathBuf> {
     Ok(workspace.target.join(folder).join("hairpin"))
 }
 
+/// The guests in a row that may report nothing because QEMU has lost their timer.
+const USELESS_MAX: usize = 4;
+
 /// The runs of a kernel's guests.
 struct KernelRun<'a> {
     kernel: Kernel,
@@ -243,16 +246,19 @@ impl KernelRun<'_> {
     /// Runs the cells. A guest that ends early is followed by another one for the remaining cells.
     fn run(&self, cells: &[Cell]) -> Result<Vec<CellResult>> {
         let mut results: Vec<CellResult> = Vec::new();
-        let mut boots = 0;
+        let (mut boots, mut useless) = (0, 0);
         while results.len() < cells.len() {
             boots += 1;
             let remaining = &cells[results.len()..];
-            results.extend(self.run_guest(remaining, boots)?);
+            let found = self.run_guest(remaining, boots)?;
+            useless = if found.is_empty() { useless + 1 } else { 0 };
+            ensure!(useless < USELESS_MAX, "QEMU has lost the timer of {useless} guests in a row");
+            results.extend(found);
         }
         Ok(results)
     }
 
-    /// Runs one guest. Returns the results of at least one cell.
+    /// Runs one guest. Returns the results of at least one cell; none if QEMU has lost its timer.
     fn run_guest(&self, cells: &[Cell], boot: usize) -> Result<Vec<CellResult>> {
         let name = self.kernel.name();
         let file_system = self.logs.join(format!("{name}.cpio"));
@@ -270,6 +276,10 @@ impl KernelRun<'_> {
                 Next::Line(line) => line,
                 Next::End => break "the guest ends during the test",
                 Next::Silence => break "the guest reports nothing",
+                Next::LostTimer => {
+                    println!("vm: kernel {name}: QEMU has lost its timer, booting again");
+                    return Ok(results);
+                }
             };
             let Some(line) = Line::parse(&line) else { continue };
             match line {

@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -17,6 +17,11 @@ use super::taps;
 /// The time after which a guest that reports nothing is ended. A guard, not a verdict on speed: a
 /// guest boots within a minute on a busy machine, and each of its steps has a guard of 3 minutes.
 const SILENCE_LIMIT: Duration = Duration::from_mins(10);
+/// The interval at which the console of a silent guest is read.
+const CONSOLE_INTERVAL: Duration = Duration::from_secs(20);
+/// What the kernel prints, every 21 s, if QEMU has lost the timer of a processor. Nothing continues
+/// in the guest from then on.
+const LOST_TIMER: &str = "kthread timer wakeup didn't happen";
 /// Two processors: a server and a client that spin. Memory for the unpacked file system.
 const MACHINE: [&str; 19] = [
     "-machine",
@@ -44,6 +49,7 @@ const MACHINE: [&str; 19] = [
 pub(super) struct Guest {
     child: Child,
     lines: Receiver<String>,
+    console: PathBuf,
 }
 
 /// What a guest does next.
@@ -54,6 +60,8 @@ pub(super) enum Next {
     End,
     /// The guest has reported nothing for [`SILENCE_LIMIT`].
     Silence,
+    /// QEMU has lost a timer of the guest.
+    LostTimer,
 }
 
 impl Guest {
@@ -87,16 +95,27 @@ impl Guest {
                 }
             }
         });
-        Ok(Self { child, lines })
+        Ok(Self { child, lines, console: console.to_owned() })
     }
 
     /// Waits for the next line.
     pub(super) fn next(&self) -> Next {
-        match self.lines.recv_timeout(SILENCE_LIMIT) {
-            Ok(line) => Next::Line(line),
-            Err(RecvTimeoutError::Disconnected) => Next::End,
-            Err(RecvTimeoutError::Timeout) => Next::Silence,
+        let begun = Instant::now();
+        while begun.elapsed() < SILENCE_LIMIT {
+            match self.lines.recv_timeout(CONSOLE_INTERVAL) {
+                Ok(line) => return Next::Line(line),
+                Err(RecvTimeoutError::Disconnected) => return Next::End,
+                Err(RecvTimeoutError::Timeout) if self.has_lost_timer() => return Next::LostTimer,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
         }
+        Next::Silence
+    }
+
+    /// Returns `true` if the console has the kernel's message more than once.
+    fn has_lost_timer(&self) -> bool {
+        let console = std::fs::read(&self.console).unwrap_or_default();
+        String::from_utf8_lossy(&console).matches(LOST_TIMER).count() > 1
     }
 }
 
