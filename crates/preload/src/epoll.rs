@@ -28,7 +28,7 @@ use crate::errno::errno;
 use crate::slots::{self, Slot};
 use crate::socket::KERNEL_INTERVAL_NS;
 use crate::stream_counters::Cause;
-use crate::{addresses, clock, process, sleep, stream};
+use crate::{addresses, clock, process, real, sleep, stream};
 
 const READABLE: u32 = (libc::EPOLLIN | libc::EPOLLRDNORM) as u32;
 const WRITABLE: u32 = (libc::EPOLLOUT | libc::EPOLLWRNORM) as u32;
@@ -87,17 +87,32 @@ impl Member {
         let slot = slots::handled(self.fd)?;
         let (ready, arrivals) = if slot.is_stream() {
             let ready = stream::ready(self.fd, slot)?;
-            (u32::from(ready.events.cast_unsigned()), ready.arrivals)
+            // What arrives is no edge for a member that waits for room, and the reverse.
+            let readable = if self.events & READABLE == 0 { 0 } else { u64::from(u32::MAX) };
+            let writable = if self.events & WRITABLE == 0 { 0 } else { u64::from(u32::MAX) << 32 };
+            (u32::from(ready.events.cast_unsigned()), ready.arrivals & (readable | writable))
         } else if let Some(instance) = slot.instance() {
             (if is_ready(&instance) { READABLE } else { 0 }, self.seen.wrapping_add(1))
         } else {
             let place = slot.socket();
             let socket = place.as_deref()?;
-            (if socket.has_datagram() { READABLE } else { 0 }, socket.arrivals())
+            let writable = if self.events & ONE_SHOT == 0 { 0 } else { self.kernel_writability() };
+            (if socket.has_datagram() { READABLE | writable } else { 0 }, socket.arrivals())
         };
         let ready = self.events & ready;
         let is_new = !self.is_edge_triggered() || arrivals != self.seen;
         (ready != 0 && is_new).then_some((ready, arrivals))
+    }
+
+    /// Returns the events of a UDP socket's room. The kernel cannot add them to an event of ours
+    /// that disarms the member.
+    #[cold]
+    fn kernel_writability(&self) -> u32 {
+        let events = (self.events & WRITABLE) as i16;
+        let mut entry = libc::pollfd { fd: self.fd, events, revents: 0 };
+        // SAFETY: the entry outlives the call.
+        unsafe { real::poll(&raw mut entry, 1, 0) };
+        u32::from(entry.revents.cast_unsigned())
     }
 }
 

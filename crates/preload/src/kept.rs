@@ -57,8 +57,9 @@ const SO_MEMINFO: c_int = 55;
 const RECEIVED: usize = 0;
 const RECEIVE_BUFFER: usize = 1;
 const DROPS: usize = 8;
-/// The longest wait for injected datagrams: they pass the loopback interface's backlog.
-const ARRIVAL: Duration = Duration::from_millis(10);
+/// The longest wait for injected datagrams: they pass the loopback interface's backlog, which each
+/// core has of its own.
+const ARRIVAL: Duration = Duration::from_millis(100);
 
 /// Moves kept datagrams into the kernel socket, in order, so that any process with its descriptor
 /// receives them. With `all_or_none` the datagrams stay if one cannot be moved or if the socket's
@@ -81,7 +82,8 @@ pub(crate) fn move_to_kernel(fd: c_int, port: u16, kept: &mut VecDeque<Kept>, al
     if moves == 0 || all_or_none && moves < kept.len() {
         return;
     }
-    let mut bytes = 0;
+    let mut received = before[RECEIVED];
+    let until = std::time::Instant::now() + ARRIVAL;
     // SAFETY: the caller's descriptor is open.
     let socket = unsafe { BorrowedFd::borrow_raw(fd) };
     // All stacks are in one network namespace.
@@ -94,16 +96,16 @@ pub(crate) fn move_to_kernel(fd: c_int, port: u16, kept: &mut VecDeque<Kept>, al
         if stack.inject_udp(socket, source, to, first.fields, &first.payload).is_err() {
             break;
         }
-        bytes += first.length() as u64;
         kept.pop_front();
-    }
-    // Usually they have arrived already.
-    let until = std::time::Instant::now() + ARRIVAL;
-    let wanted = u64::from(before[RECEIVED]) + bytes;
-    while memory(fd).is_some_and(|now| u64::from(now[RECEIVED]) < wanted)
-        && std::time::Instant::now() < until
-    {
-        std::thread::yield_now();
+        // The next one must not overtake it. Usually it has arrived already.
+        let arrived = || memory(fd).map(|now| now[RECEIVED]).filter(|now| *now != received);
+        received = loop {
+            match arrived() {
+                Some(now) => break now,
+                None if std::time::Instant::now() >= until => break received,
+                None => std::thread::yield_now(),
+            }
+        };
     }
 }
 

@@ -82,7 +82,8 @@ pub(crate) unsafe fn deliver(
     let parts = unsafe { parts(message.msg_iov, message.msg_iovlen) };
     // SAFETY: as above.
     let copied = unsafe { scatter(datagram.payload, parts) };
-    message.msg_flags = if copied < datagram.payload.len() { libc::MSG_TRUNC } else { 0 };
+    let truncated = if copied < datagram.payload.len() { libc::MSG_TRUNC } else { 0 };
+    message.msg_flags = truncated | flags & libc::MSG_CMSG_CLOEXEC;
     if message.msg_name.is_null() {
         message.msg_namelen = 0;
     } else {

@@ -322,17 +322,25 @@ fn return_all(reason: &str) {
     share_all(reason, |_| true, Kept::Whole);
 }
 
-/// Accelerates a socket that the kernel has bound on its first send, unless it was considered
-/// before.
+/// Accelerates a socket that the kernel has bound on its first send. One that was inherited or
+/// received may have other owners.
 pub(crate) fn adopt_sender(fd: c_int) {
-    if !is_accelerating() {
-        return;
-    }
-    let Some(slot) = slots::find_or_create(fd) else { return };
-    if !slot.set_considered(true)
+    if is_accelerating()
+        && slots::is_candidate(fd)
         && let Some(_inside) = guard::enter()
     {
         adopt(fd);
+    }
+}
+
+/// Makes the next call on an accelerated UDP socket ask the kernel socket first: it has a datagram
+/// or an error.
+pub(crate) fn expect_kernel(fd: c_int) {
+    if let Some(slot) = slots::socket(fd)
+        && let Some(_inside) = guard::enter()
+        && let Some(socket) = slot.socket().as_deref_mut()
+    {
+        socket.expect_kernel();
     }
 }
 
@@ -363,8 +371,7 @@ pub(crate) fn adopt(fd: c_int) {
 fn try_adopt(fd: c_int) {
     let Some((local, stacks)) = find_stacks(fd) else { return };
     let remote = addresses::remote(fd);
-    let Some(slot) = slots::find_or_create(fd) else { return };
-    slot.set_considered(true);
+    let Some(slot) = slots::find_or_create(fd).filter(|slot| !slot.is_duplicated()) else { return };
     let state = match SocketState::read(fd, local) {
         Ok(state) => state,
         Err(reason) => return refuse(fd, slot, reason),
@@ -518,6 +525,10 @@ fn close_finished(slot: &Slot, place: &mut Option<Box<Socket>>) {
 ///
 /// The caller is inside the library.
 pub(crate) fn share(fd: c_int, reason: &str) {
+    if let Some(slot) = slots::find(fd) {
+        slot.end_candidacy();
+        slot.set_duplicated(true);
+    }
     if slots::stream(fd).is_some() {
         return stream::give_up(fd, Cause::from_text(reason));
     }
@@ -570,10 +581,28 @@ pub(crate) fn share_all(reason: &str, is_shared: impl Fn(c_int) -> bool, kept: K
     }
 }
 
+/// Records a duplicate of a descriptor. A socket with duplicates stays with the kernel.
+///
+/// The caller is inside the library.
+pub(crate) fn duplicated(from: c_int, to: c_int) {
+    if slots::epoll(from).is_some() || !is_accelerating() {
+        return crate::epoll::duplicated(from, to);
+    }
+    // Its last owner may have closed the number by a call that is not replaced.
+    stream::discard(to);
+    forget(to);
+    let domain = option(from, libc::SOL_SOCKET, libc::SO_DOMAIN);
+    if matches!(domain, Some(libc::AF_INET | libc::AF_INET6)) {
+        for slot in [from, to].into_iter().filter_map(slots::find_or_create) {
+            slot.set_duplicated(true);
+        }
+    }
+}
+
 /// Forgets a descriptor that is about to be closed. Its traffic ends; nothing is kept.
 pub(crate) fn forget(fd: c_int) {
     let Some(slot) = slots::find(fd) else { return };
-    slot.set_considered(false);
+    slot.set_duplicated(false);
     slot.set_multicast_interface(0);
     slot.memberships().clear();
     stream::give_up(fd, Cause::Close);

@@ -35,8 +35,8 @@ const STREAM: u8 = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
     kind: AtomicU8,
-    /// `true` if the descriptor was considered for acceleration since it was created.
-    considered: AtomicBool,
+    /// `true` if another descriptor or process refers to the same socket, or did.
+    duplicated: AtomicBool,
     /// The index of `IP_MULTICAST_IF`, which the kernel does not return.
     multicast_interface: AtomicU32,
     socket: FastMutex<Option<Box<Socket>>>,
@@ -113,10 +113,14 @@ impl Slot {
         self.kind.compare_exchange(PLAIN, STREAM, order.0, order.1).is_ok()
     }
 
-    /// Records that the descriptor is considered for acceleration, or is a new one. Returns the
-    /// state before.
-    pub(crate) fn set_considered(&self, considered: bool) -> bool {
-        self.considered.swap(considered, Ordering::AcqRel)
+    /// Records that the descriptor has a duplicate, or is a new one.
+    pub(crate) fn set_duplicated(&self, duplicated: bool) {
+        self.duplicated.store(duplicated, Ordering::Release);
+    }
+
+    /// Returns `true` if the socket stays with the kernel, because it may have other descriptors.
+    pub(crate) fn is_duplicated(&self) -> bool {
+        self.duplicated.load(Ordering::Acquire)
     }
 
     /// Records the interface that the program sends IPv4 datagrams to groups on; 0 is any.

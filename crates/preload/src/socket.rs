@@ -15,6 +15,7 @@ use crate::kept::{self, Kept};
 use crate::log::{self, Level};
 use crate::membership::Membership;
 use crate::options::SocketState;
+use crate::real;
 use crate::targets::Targets;
 
 /// The interval of reading the kernel socket while the rings are polled, in nanoseconds. A read of
@@ -113,6 +114,9 @@ pub(crate) struct Socket {
     /// `true` while the kernel socket may contain datagrams older than those on the rings.
     kernel_first: bool,
     kernel_checked_ns: u64,
+    error_checked_ns: u64,
+    /// `true` after a send with `MSG_MORE`: the kernel adds the next sends to that datagram.
+    corked: bool,
 }
 
 impl Socket {
@@ -139,6 +143,8 @@ impl Socket {
             redirects_ended: false,
             kernel_first: true,
             kernel_checked_ns: 0,
+            error_checked_ns: 0,
+            corked: false,
         }
     }
 
@@ -292,6 +298,7 @@ impl Socket {
     /// Makes the next receive read the kernel socket: something may have arrived there.
     pub(crate) fn expect_kernel(&mut self) {
         self.kernel_checked_ns = 0;
+        self.error_checked_ns = 0;
     }
 
     /// Returns `true` if a datagram that bypassed the kernel is pending. The caller has polled the
@@ -349,8 +356,12 @@ impl Socket {
         length: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> bool {
-        if flags & !PLAIN_SEND_FLAGS != 0 || !self.state.sends {
-            return self.leave_to_kernel(None);
+        if flags & !PLAIN_SEND_FLAGS != 0
+            || !self.state.sends
+            || self.corked
+            || self.remote.is_some() && self.has_error()
+        {
+            return self.leave_send(flags);
         }
         let to = to.filter(|to| Some(*to) != self.remote);
         let Self { paths, targets, state, local, remote, .. } = self;
@@ -368,6 +379,27 @@ impl Socket {
             // The kernel reports the cause, if it cannot send the datagram either.
             Err(_) => self.leave_to_kernel(None),
         }
+    }
+
+    /// Leaves a send to the kernel, with what belongs to the same datagram.
+    #[cold]
+    pub(crate) fn leave_send(&mut self, flags: c_int) -> bool {
+        self.corked = flags & libc::MSG_MORE != 0;
+        self.leave_to_kernel(None)
+    }
+
+    /// Returns `true` if the peer has refused a datagram, which the next call reports.
+    fn has_error(&mut self) -> bool {
+        let now = clock::now_ns();
+        let checked_ns = self.kernel_checked_ns.max(self.error_checked_ns);
+        if now.wrapping_sub(checked_ns) < KERNEL_INTERVAL_NS {
+            return false;
+        }
+        self.error_checked_ns = now;
+        let mut entry = libc::pollfd { fd: self.fd, events: 0, revents: 0 };
+        // SAFETY: the entry outlives the call.
+        unsafe { real::poll(&raw mut entry, 1, 0) };
+        entry.revents & libc::POLLERR != 0
     }
 
     #[cold]

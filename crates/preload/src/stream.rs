@@ -296,6 +296,7 @@ pub(crate) fn track(fd: c_int) {
     // A child shares the connection, tracked or taken over.
     process::watch_forks();
     if let Some(slot) = slots::find_or_create(fd)
+        && !slot.is_duplicated()
         && slot.set_stream()
     {
         slot.stream.begin();

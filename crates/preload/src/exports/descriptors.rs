@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int};
 use super::after;
 use crate::errno::fail;
 use crate::settings::settings;
-use crate::{epoll, guard, process, real, slots};
+use crate::{guard, process, real, slots};
 
 /// The flag of close_range(2) that only marks the descriptors.
 const CLOSE_RANGE_CLOEXEC: c_int = 4;
@@ -107,7 +107,7 @@ fn share(fd: c_int) {
 pub(crate) unsafe extern "C-unwind" fn dup(fd: c_int) -> c_int {
     share(fd);
     // SAFETY: the call takes an integer.
-    after(unsafe { real::dup(fd) }, |copy| epoll::duplicated(fd, copy))
+    after(unsafe { real::dup(fd) }, |copy| process::duplicated(fd, copy))
 }
 
 /// # Safety
@@ -122,7 +122,7 @@ pub(crate) unsafe extern "C-unwind" fn dup2(from: c_int, to: c_int) -> c_int {
     }
     // SAFETY: the call takes integers.
     let result = unsafe { real::dup2(from, to) };
-    if from == to { result } else { after(result, |copy| epoll::duplicated(from, copy)) }
+    if from == to { result } else { after(result, |copy| process::duplicated(from, copy)) }
 }
 
 /// # Safety
@@ -136,7 +136,7 @@ pub(crate) unsafe extern "C-unwind" fn dup3(from: c_int, to: c_int, flags: c_int
         }
     }
     // SAFETY: the call takes integers.
-    after(unsafe { real::dup3(from, to, flags) }, |copy| epoll::duplicated(from, copy))
+    after(unsafe { real::dup3(from, to, flags) }, |copy| process::duplicated(from, copy))
 }
 
 /// # Safety

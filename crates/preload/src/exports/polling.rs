@@ -16,6 +16,7 @@ use crate::{clock, epoll, guard, process, real, sleep, slots, stream};
 const CROWDED_SLEEP: Duration = Duration::from_millis(10);
 
 const READABLE: i16 = libc::POLLIN | libc::POLLRDNORM;
+const WRITABLE: i16 = libc::POLLOUT | libc::POLLWRNORM | libc::POLLWRBAND;
 
 /// Returns the events of the descriptor that the kernel does not know.
 fn ready_events(fd: c_int) -> i16 {
@@ -41,7 +42,7 @@ fn is_taken_over(entry: &pollfd) -> bool {
 fn needs_kernel(entry: &pollfd) -> bool {
     entry.fd >= 0
         && !is_taken_over(entry)
-        && (slots::socket(entry.fd).is_none() || entry.events & libc::POLLOUT != 0)
+        && (slots::socket(entry.fd).is_none() || entry.events & WRITABLE != 0)
 }
 
 /// Polls the kernel's descriptors without waiting. Returns `false` on failure.
@@ -60,6 +61,9 @@ unsafe fn poll_kernel(fds: &mut [pollfd], mask: *const sigset_t) -> bool {
     // SAFETY: the entries outlive the call; the caller guarantees the mask.
     let result = unsafe { real::ppoll(fds.as_mut_ptr(), count, &raw const zero, mask) };
     hidden.into_iter().for_each(|(at, fd)| fds[at].fd = fd);
+    for entry in fds.iter().filter(|entry| result > 0 && entry.revents & !WRITABLE != 0) {
+        process::expect_kernel(entry.fd);
+    }
     result >= 0
 }
 
@@ -109,7 +113,12 @@ unsafe fn poll_handled(
         let spins = wait.is_none() && fds.iter().any(|entry| slots::is_accelerated(entry.fd));
         drop(inside);
         if ready > 0 {
-            return ready as c_int;
+            if fds.iter().filter(|entry| is_taken_over(entry)).count() == taken_over {
+                return ready as c_int;
+            }
+            // One was handed back in this turn: only the kernel knows its events.
+            asks_kernel = true;
+            continue;
         }
         let Some(wait) = &mut wait else {
             // The kernel is polled at least once, even without a timeout.
@@ -249,7 +258,7 @@ const SET_EVENTS: [i16; 3] = [libc::POLLIN, libc::POLLOUT, libc::POLLPRI];
 /// The events that set a descriptor's bit in the result.
 const SET_RESULTS: [i16; 3] = [
     READABLE | libc::POLLRDBAND | libc::POLLHUP | libc::POLLERR,
-    libc::POLLOUT | libc::POLLWRNORM | libc::POLLWRBAND | libc::POLLERR,
+    WRITABLE | libc::POLLERR,
     libc::POLLPRI,
 ];
 

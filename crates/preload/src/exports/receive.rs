@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 
 use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t, timespec};
 
+use crate::addresses::option;
 use crate::errno::{errno, fail};
 use crate::messages::{deliver, parts, received_length, scatter};
 use crate::options::{SocketState, timeout as read_timeout};
@@ -270,7 +271,10 @@ pub(crate) unsafe extern "C-unwind" fn recvmsg(
         return match received {
             Received::Kernel(result) => result,
             Received::Bypass(result) => {
-                (header.msg_namelen, header.msg_controllen, header.msg_flags) = (0, 0, 0);
+                if result >= 0 {
+                    (header.msg_namelen, header.msg_controllen) = (0, 0);
+                    header.msg_flags = flags & libc::MSG_CMSG_CLOEXEC;
+                }
                 result
             }
         };
@@ -296,6 +300,13 @@ pub(crate) unsafe extern "C-unwind" fn recvmmsg(
     if !slots::carries_data(fd) {
         // SAFETY: the program's arguments.
         return unsafe { real::recvmmsg(fd, messages, count, flags, timeout) };
+    }
+    if slots::stream(fd).is_some_and(|slot| !slot.stream.is_bypassing()) {
+        // As in the kernel, an error comes before what is unread.
+        let error = option(fd, libc::SOL_SOCKET, libc::SO_ERROR).unwrap_or(0);
+        if error != 0 {
+            return fail(error) as c_int;
+        }
     }
     let waits_for_one = flags & libc::MSG_WAITFORONE != 0;
     flags &= !libc::MSG_WAITFORONE;

@@ -26,9 +26,12 @@ fn send_over_xdp(
 ) -> Option<isize> {
     let slot = slots::socket(fd)?;
     let _inside = guard::enter()?;
-    let to = to.ok()?;
     let mut place = slot.socket();
     let socket = place.as_deref_mut()?;
+    let Ok(to) = to else {
+        socket.leave_send(flags);
+        return None;
+    };
     (length <= LONGEST && socket.send(flags, to, length, fill)).then_some(length as isize)
 }
 
@@ -206,13 +209,16 @@ pub(crate) unsafe extern "C-unwind" fn sendmsg(
                 stream_io::send(fd, slot, flags, parts, kernel)
             };
         }
-        if slots::socket(fd).is_some() && header.msg_controllen == 0 {
+        if slots::socket(fd).is_some() {
             // SAFETY: as above.
             let sent = unsafe {
                 let parts = parts(header.msg_iov, header.msg_iovlen);
                 let length =
                     parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.iov_len));
-                let to = destination(header.msg_name.cast(), header.msg_namelen);
+                let to = match header.msg_controllen {
+                    0 => destination(header.msg_name.cast(), header.msg_namelen),
+                    _ => Err(()),
+                };
                 send_over_xdp(fd, flags, to, length, |payload| gather(parts, payload))
             };
             if let Some(sent) = sent {

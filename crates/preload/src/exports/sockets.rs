@@ -9,7 +9,7 @@ use crate::errno::{errno, fail, set_errno};
 use crate::membership::{self, Change};
 use crate::options::SocketState;
 use crate::stream_counters::Cause;
-use crate::{epoll, guard, process, real, slots, stream};
+use crate::{guard, process, real, slots, stream};
 
 /// # Safety
 /// As for socket(2).
@@ -188,7 +188,7 @@ pub(crate) unsafe extern "C-unwind" fn fcntl(fd: c_int, command: c_int, argument
     // SAFETY: the program's arguments.
     let result = unsafe { real::fcntl(fd, command, argument) };
     if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
-        return after(result, |copy| epoll::duplicated(fd, copy));
+        return after(result, |copy| process::duplicated(fd, copy));
     }
     if command != libc::F_SETFL {
         return result;

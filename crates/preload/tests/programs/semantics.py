@@ -623,6 +623,46 @@ def sharing():
     show("passed descriptor", received.recv(10))
 
 
+def found_by_random_programs():
+    """Sequences in which a program has seen something else than with the kernel."""
+    sock = bound()
+    sock.connect(PEER)
+    sock.send(b"1:begin ", socket.MSG_MORE)
+    sock.send(b"end")
+    show("send after MSG_MORE", sock.recv(100))
+
+    sock.send(b"1:events")
+    settle()
+    poller = select.poll()
+    poller.register(sock, select.POLLRDNORM | select.POLLWRNORM)
+    show("poll", poller.poll(60_000)[0][1])
+    events = select.EPOLLIN | select.EPOLLOUT | select.EPOLLONESHOT
+    show("one shot", epoll_of(sock, events).poll(60)[0][1])
+    show("recvmsg", sock.recvmsg(100, 0, socket.MSG_CMSG_CLOEXEC))
+
+    refused = bound()
+    refused.connect((PEER[0], 9))
+    refused.send(b"x")
+    poller = select.poll()
+    poller.register(refused, 0)
+    show("error", poller.poll(60_000)[0][1])
+    attempt("send after an error", lambda: refused.send(b"x"))
+
+    for make in (bound, lambda: socket.socket(FAMILY, socket.SOCK_DGRAM)):
+        original = make()
+        original.settimeout(60)
+        copy = socket.socket(fileno=os.dup(original.fileno()))
+        copy.sendto(b"1:dup", PEER)
+        show("sent by a duplicate", original.recv(10))
+        original = make()
+        original.settimeout(60)
+        ends = socket.socketpair()
+        socket.send_fds(ends[0], [b"x"], [original.fileno()])
+        copy = socket.socket(fileno=socket.recv_fds(ends[1], 1, 1)[1][0])
+        copy.sendto(b"1:passed", PEER)
+        show("sent by a received descriptor", original.recv(10))
+
+
 def copies():
     sock = bound()
     sock.connect(PEER)
@@ -742,6 +782,7 @@ for part in (
     threads,
     signals,
     sharing,
+    found_by_random_programs,
     copies,
     system_calls,
     executing,

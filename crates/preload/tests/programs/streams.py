@@ -1,6 +1,7 @@
 """Scenarios of TCP connections. The server does what the first line of a connection names."""
 
 import array
+import ctypes
 import errno
 import fcntl
 import hashlib
@@ -274,6 +275,16 @@ class Scenario:
             found.append(read_all(connection))
         return found
 
+    def edges_of_room(self):
+        """What arrives is no edge for a member that waits for room only."""
+        with self.connect() as connection, select.epoll() as epoll:
+            epoll.register(connection, select.EPOLLOUT | select.EPOLLET)
+            found = [events for _, events in epoll.poll(5)]
+            connection.sendall(b"send 100\n")
+            select.select([connection], [], [], 5)
+            found.append(epoll.poll(0.02))
+            return found, len(read_exactly(connection, 100))
+
     def half_close(self):
         with self.connect() as connection:
             data = pattern(300_000)
@@ -286,6 +297,20 @@ class Scenario:
         with self.connect() as connection:
             connection.sendall(b"close\n")
             return read_all(connection), connection.recv(1)
+
+    def error_before_unread_bytes(self):
+        """recvmmsg(2) reports an error first, other calls last."""
+        with self.connect() as connection:
+            # The server resets, because it closes with bytes unread.
+            connection.sendall(b"close\nunread")
+            poller = select.poll()
+            poller.register(connection, 0)
+            found = [poller.poll(60_000)[0][1]]
+            libc = ctypes.CDLL(None, use_errno=True)
+            message = ctypes.create_string_buffer(64)
+            flags = socket.MSG_DONTWAIT
+            found.append(libc.recvmmsg(connection.fileno(), message, 1, flags, None))
+            return found, ctypes.get_errno(), connection.recv(10)
 
     def duplicates(self):
         with self.connect() as connection:
