@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// The simulation to run
     name: Name,
     /// Number of runs, each with the next seed [default: t2t: one hour of ticks at one per
-    /// millisecond; feed, order and tcp: 10,000; rds: 20,000; with --mutants 50, tcp: 200]
+    /// millisecond; feed, order, tcp, programs: 10,000; rds: 20,000; with --mutants 50, tcp: 200]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// First seed
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Ticks per run of t2t; a failed seed repeats only with the same number
     #[arg(long, value_name = "N", default_value_t = 3_600)]
     ticks: u64,
-    /// Print each event on a line (feed, order, rds, tcp)
+    /// Print each event on a line (feed, order, rds, tcp, programs)
     #[arg(long)]
     trace: bool,
     /// Build copies of the crates with a mutant each, and fail unless the simulation detects it
@@ -46,7 +46,8 @@ pub(crate) struct Arguments {
     kills: Option<u64>,
 }
 
-/// A simulation, which is a test of the crate `hairpin`, `hairpin-rds` or `hairpin-tcp`.
+/// A simulation, which is a test of the crate `hairpin`, `hairpin-rds` or `hairpin-tcp`; or random
+/// programs on real sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Name {
     /// Exchange, three traders and the network between them
@@ -59,6 +60,8 @@ enum Name {
     Rds,
     /// Two TCP connections, or one and smoltcp, their snapshots, and the network between them
     Tcp,
+    /// Random programs on the kernel and under hairpin run, as root
+    Programs,
 }
 
 /// The ticks of one hour, one per millisecond.
@@ -76,10 +79,10 @@ const TCP_MUTANT_SEEDS: u64 = 200;
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let &Arguments { name, from, ticks, trace, .. } = arguments;
     ensure!(
-        name != Name::T2t || !arguments.mutants,
+        !matches!(name, Name::T2t | Name::Programs) || !arguments.mutants,
         "--mutants requires sim feed, order, rds or tcp"
     );
-    ensure!(name != Name::T2t || !trace, "--trace requires sim feed, order, rds or tcp");
+    ensure!(name != Name::T2t || !trace, "--trace requires another simulation than t2t");
     ensure!(name == Name::Order || arguments.kills.is_none(), "--kills requires sim order");
     if let Some(kills) = arguments.kills {
         return kill(workspace, kills);
@@ -89,13 +92,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             Name::Order => (mutants::ORDER, MUTANT_SEEDS),
             Name::Rds => (mutants::RDS, MUTANT_SEEDS),
             Name::Tcp => (mutants::TCP, TCP_MUTANT_SEEDS),
-            Name::Feed | Name::T2t => (mutants::FEED, MUTANT_SEEDS),
+            Name::Feed | Name::T2t | Name::Programs => (mutants::FEED, MUTANT_SEEDS),
         };
         return mutants::run(workspace, subject, from, arguments.seeds.unwrap_or(default));
     }
     let default = match name {
         Name::T2t => HOUR.div_ceil(ticks.max(1)),
-        Name::Feed | Name::Order | Name::Tcp => MANY_SEEDS,
+        Name::Feed | Name::Order | Name::Tcp | Name::Programs => MANY_SEEDS,
         Name::Rds => RDS_SEEDS,
     };
     let seeds = arguments.seeds.unwrap_or(default);
@@ -120,10 +123,17 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
                 "simulation::bytes_arrive_once_and_in_order_with_smoltcp",
             ],
         ),
+        Name::Programs => (
+            "hairpin-cli",
+            "random_programs",
+            &["random_programs_print_the_same_as_with_the_kernel"],
+        ),
     };
     println!("sim: seeds {from} to {}", from.saturating_add(seeds.max(1) - 1));
     let test = ["test", "--release", "--package", package, "--test", test];
-    let only = ["--", "--exact", "--nocapture"].into_iter().chain(only.iter().copied());
+    let only = ["--", "--exact", "--nocapture", "--include-ignored"]
+        .into_iter()
+        .chain(only.iter().copied());
     let mut command = cargo(&workspace.root, test.into_iter().chain(only));
     command
         .env("HAIRPIN_SIM_FROM", from.to_string())
