@@ -753,6 +753,10 @@ pub(crate) fn watch_exit() {
 
 /// Hands all connections back, and takes none over any more: the process ends.
 pub(crate) fn exit(cause: Cause) {
+    if guard::is_lent() {
+        // A child of vfork(2) ends: the memory is its parent's, which continues.
+        return;
+    }
     EXITING.store(true, Ordering::SeqCst);
     if let Some(_inside) = guard::enter() {
         give_up_all(cause);
