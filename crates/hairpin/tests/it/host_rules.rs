@@ -126,7 +126,10 @@ fn echo(other: &Host) -> [JoinHandle<()>; 2] {
 
 fn client(to: Ipv4Addr, from: Ipv4Addr, flags: &[&str]) -> Command {
     let mut command = hairpin();
-    command.args(["run", "--interface", "veth0"]).args(flags).args(["--", "python3", "-c", CLIENT]);
+    command
+        .args(["run", "--profile", "latency", "--interface", "veth0"])
+        .args(flags)
+        .args(["--", "python3", "-c", CLIENT]);
     command.args([to.to_string(), PORT.to_string(), from.to_string()]);
     command.env("HAIRPIN_LOG", "all");
     command
@@ -229,7 +232,17 @@ fn new_rule_returns_flows_to_the_kernel() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
     let mut command = hairpin();
-    command.args(["run", "--interface", "veth0", "--", "python3", "-c", LONG]);
+    command.args([
+        "run",
+        "--profile",
+        "latency",
+        "--interface",
+        "veth0",
+        "--",
+        "python3",
+        "-c",
+        LONG,
+    ]);
     command.args([other.address().to_string(), PORT.to_string(), host.address().to_string()]);
     command.env("HAIRPIN_LOG", "all").stdout(Stdio::null());
     command.stderr(std::fs::File::create(&log).unwrap());
@@ -288,7 +301,17 @@ fn connection_that_the_host_ends_is_reset_at_the_peer() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
     let mut command = hairpin();
-    command.args(["run", "--interface", "veth0", "--", "python3", "-c", UNTIL_ERROR]);
+    command.args([
+        "run",
+        "--profile",
+        "latency",
+        "--interface",
+        "veth0",
+        "--",
+        "python3",
+        "-c",
+        UNTIL_ERROR,
+    ]);
     command.args([other.address().to_string(), PORT.to_string()]).env("HAIRPIN_LOG", "all");
     command.stdout(Stdio::piped()).stderr(std::fs::File::create(&log).unwrap());
     let program = host.spawn(command, &[]).unwrap();

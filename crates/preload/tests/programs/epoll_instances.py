@@ -252,10 +252,12 @@ def many_sleepers():
     for thread in threads:
         thread.start()
     time.sleep(0.3)
-    for sleeper in sleepers:
-        sleeper.end()
+    os.eventfd_write(sleepers[0].event, 1)
     for thread in threads:
         thread.join(60)
+    # Only now: the close of the event would remove it from the instances.
+    for sleeper in sleepers:
+        sleeper.end()
     for epoll in epolls:
         os.close(epoll)
     print("many:", found == [[1]] * len(epolls))
