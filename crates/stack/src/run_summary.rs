@@ -196,7 +196,7 @@ mod tests {
         assert!(line(&[(Loopback, 1)]).contains("loopback, which never"));
         assert!(line(&[(Sockets, 1), (OtherInterface, 1)]).contains("that are not accelerated"));
         assert!(line(&[(OtherInterface, 1)]).contains("that are not accelerated"));
-        assert!(line(&[(Sockets, 1), (Loopback, 1)]).contains("enough short messages"));
+        assert!(line(&[(Sockets, 1), (Loopback, 1)]).contains("few short messages"));
     }
 
     #[test]
