@@ -124,12 +124,16 @@ fn echo(other: &Host) -> [JoinHandle<()>; 2] {
     [streams, datagrams]
 }
 
-fn client(to: Ipv4Addr, from: Ipv4Addr, flags: &[&str]) -> Command {
+/// Runs a script. With the profile auto, a busy machine would hand its connections back.
+fn python(flags: &[&str], script: &str) -> Command {
     let mut command = hairpin();
+    command.args(["run", "--profile", "latency", "--interface", "veth0"]).args(flags);
+    command.args(["--", "python3", "-c", script]);
     command
-        .args(["run", "--profile", "latency", "--interface", "veth0"])
-        .args(flags)
-        .args(["--", "python3", "-c", CLIENT]);
+}
+
+fn client(to: Ipv4Addr, from: Ipv4Addr, flags: &[&str]) -> Command {
+    let mut command = python(flags, CLIENT);
     command.args([to.to_string(), PORT.to_string(), from.to_string()]);
     command.env("HAIRPIN_LOG", "all");
     command
@@ -231,18 +235,7 @@ fn new_rule_returns_flows_to_the_kernel() {
     set_rules(host, "");
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
-    let mut command = hairpin();
-    command.args([
-        "run",
-        "--profile",
-        "latency",
-        "--interface",
-        "veth0",
-        "--",
-        "python3",
-        "-c",
-        LONG,
-    ]);
+    let mut command = python(&[], LONG);
     command.args([other.address().to_string(), PORT.to_string(), host.address().to_string()]);
     command.env("HAIRPIN_LOG", "all").stdout(Stdio::null());
     command.stderr(std::fs::File::create(&log).unwrap());
@@ -300,18 +293,7 @@ fn connection_that_the_host_ends_is_reset_at_the_peer() {
     });
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
-    let mut command = hairpin();
-    command.args([
-        "run",
-        "--profile",
-        "latency",
-        "--interface",
-        "veth0",
-        "--",
-        "python3",
-        "-c",
-        UNTIL_ERROR,
-    ]);
+    let mut command = python(&[], UNTIL_ERROR);
     command.args([other.address().to_string(), PORT.to_string()]).env("HAIRPIN_LOG", "all");
     command.stdout(Stdio::piped()).stderr(std::fs::File::create(&log).unwrap());
     let program = host.spawn(command, &[]).unwrap();
