@@ -17,6 +17,7 @@ use libc::{pollfd, sigset_t, timespec};
 use crate::clock::now_ns;
 use crate::errno::errno;
 use crate::guard::{self, Signals};
+use crate::log::{self, Level};
 use crate::options;
 use crate::settings::settings;
 use crate::{epoll, process, real, slots};
@@ -180,6 +181,11 @@ fn spare_core(now: u64) {
         let length = if is_again { (2 * before).min(CROWDED_MAX_NS) } else { CROWDED_NS };
         CROWDED_FOR.store(length, SeqCst);
         CROWDED_UNTIL.store(now + length, SeqCst);
+        // Later times are longer: the first one is printed.
+        let level = if before == 0 { Level::Fallback } else { Level::All };
+        let seconds = length / 1_000_000_000;
+        let text = "other programs use the cores: TCP connections stay with the kernel for";
+        log::line(level, format_args!("{text} {seconds} s (profile auto)"));
     }
 }
 
