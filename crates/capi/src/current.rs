@@ -54,14 +54,23 @@ thread_local! {
     };
 }
 
+/// Returns the state of this thread. A closure for it would be a function of its own, with its
+/// captures in memory: 10 to 20 instructions.
+#[inline]
+fn thread() -> &'static Thread {
+    // SAFETY: the state has no destructor, so it exists as long as its thread, which no reference to
+    // it leaves: it is not `Sync`.
+    THREAD.with(|thread| unsafe { &*core::ptr::from_ref(thread) })
+}
+
 /// Returns `true` if a callback runs on this thread.
 pub(crate) fn is_in_callback() -> bool {
-    THREAD.with(|thread| thread.number.get() != 0)
+    thread().number.get() != 0
 }
 
 /// Returns a number that only this thread has, other than 0.
 pub(crate) fn thread_number() -> usize {
-    THREAD.with(|thread| core::ptr::from_ref(thread).addr())
+    core::ptr::from_ref(thread()).addr()
 }
 
 /// Runs `call` with a context for C. Returns an error if it returns a number other than 0, or if a
@@ -72,38 +81,36 @@ pub(crate) fn enter(
     event: Event,
     call: impl FnOnce(*mut hairpin_context) -> i32,
 ) -> Result<(), hairpin_error> {
-    THREAD.with(|thread| {
-        let number = thread.last.get().wrapping_add(2);
-        thread.last.set(number);
-        thread.number.set(number);
-        thread.context.set(core::ptr::from_mut(context).cast());
-        thread.event.set(event);
-        let status = call(core::ptr::without_provenance_mut(number));
-        thread.number.set(0);
-        let panicked = thread.panicked.get();
-        if status == 0 && !panicked {
-            return Ok(());
-        }
-        thread.panicked.set(false);
-        Err(if panicked { hairpin_error::Panic } else { hairpin_error::Callback })
-    })
+    let thread = thread();
+    let number = thread.last.get().wrapping_add(2);
+    thread.last.set(number);
+    thread.number.set(number);
+    thread.context.set(core::ptr::from_mut(context).cast());
+    thread.event.set(event);
+    let status = call(core::ptr::without_provenance_mut(number));
+    thread.number.set(0);
+    let panicked = thread.panicked.get();
+    if status == 0 && !panicked {
+        return Ok(());
+    }
+    thread.panicked.set(false);
+    Err(if panicked { hairpin_error::Panic } else { hairpin_error::Callback })
 }
 
 /// Runs `call` with a context of its own inside a callback, whose context is valid again after it.
 pub(crate) fn enter_batch(context: &mut Context<'_>, call: impl FnOnce(*mut hairpin_context)) {
-    THREAD.with(|thread| {
-        let outer = (thread.number.get(), thread.context.get(), thread.event.get());
-        let panicked = thread.panicked.get();
-        let outcome = enter(context, Event::None, |context| {
-            call(context);
-            0
-        });
-        thread.number.set(outer.0);
-        thread.context.set(outer.1);
-        thread.event.set(outer.2);
-        // The callback's own call reports a panic.
-        thread.panicked.set(panicked || outcome.is_err());
+    let thread = thread();
+    let outer = (thread.number.get(), thread.context.get(), thread.event.get());
+    let panicked = thread.panicked.get();
+    let outcome = enter(context, Event::None, |context| {
+        call(context);
+        0
     });
+    thread.number.set(outer.0);
+    thread.context.set(outer.1);
+    thread.event.set(outer.2);
+    // The callback's own call reports a panic.
+    thread.panicked.set(panicked || outcome.is_err());
 }
 
 /// Runs the body of a function with the context that `context` names. A panic poisons the trader.
@@ -121,21 +128,20 @@ pub(crate) fn with_event(
     context: *mut hairpin_context,
     body: impl FnOnce(&mut Context<'_>, &Cell<Event>) -> Outcome,
 ) -> i32 {
-    THREAD.with(|thread| {
-        if context.is_null() || thread.number.get() != context.addr() {
-            return wrong_context(context) as i32;
-        }
-        // SAFETY: `enter` has set the pointer from a reference that it does not use while the
-        // callback runs, and the number is 0 when the callback has returned. The callback's
-        // functions use the pointer one after the other: a batch, which calls another function of
-        // the program, has another number until that function returns.
-        let context = unsafe { &mut *thread.context.get() };
-        let code = catch(|| body(context, &thread.event));
-        if code == hairpin_error::Panic as i32 {
-            thread.panicked.set(true);
-        }
-        code
-    })
+    let thread = thread();
+    if context.is_null() || thread.number.get() != context.addr() {
+        return wrong_context(context) as i32;
+    }
+    // SAFETY: `enter` has set the pointer from a reference that it does not use while the
+    // callback runs, and the number is 0 when the callback has returned. The callback's
+    // functions use the pointer one after the other: a batch, which calls another function of
+    // the program, has another number until that function returns.
+    let context = unsafe { &mut *thread.context.get() };
+    let code = catch(|| body(context, &thread.event));
+    if code == hairpin_error::Panic as i32 {
+        thread.panicked.set(true);
+    }
+    code
 }
 
 /// Returns the book of an instrument: that of the event, or else one that is looked up.
