@@ -175,9 +175,11 @@ fn spare_core(now: u64) {
     };
     SHARED_FOR.set(length);
     SPARES_UNTIL.set(now + length);
-    if length >= CROWD_NS && !settings().strict && !IS_CROWDED.swap(true, SeqCst) {
-        let (until, before) = (CROWDED_UNTIL.load(SeqCst), CROWDED_FOR.load(SeqCst));
-        let is_again = now < until + before;
+    let (until, before) = (CROWDED_UNTIL.load(SeqCst), CROWDED_FOR.load(SeqCst));
+    let is_again = now < until + before;
+    // Right after a crowd one loss shows that it is still there.
+    let is_crowd = length >= CROWD_NS || is_again && now < until + CROWDED_NS;
+    if is_crowd && !settings().strict && !IS_CROWDED.swap(true, SeqCst) {
         let length = if is_again { (2 * before).min(CROWDED_MAX_NS) } else { CROWDED_NS };
         CROWDED_FOR.store(length, SeqCst);
         CROWDED_UNTIL.store(now + length, SeqCst);
