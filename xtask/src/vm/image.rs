@@ -43,6 +43,9 @@ impl Programs {
         if cells.iter().any(|it| it.test.uses_sockperf()) {
             programs.push(("bin/sockperf", tools::path("sockperf")?));
         }
+        if cells.iter().any(|it| it.device == Device::Nftables) {
+            programs.push(("bin/nft", tools::path("nft")?));
+        }
         let mut libraries = BTreeSet::new();
         for (_, path) in &programs {
             libraries.extend(libraries_of(&read(Command::new("ldd").arg(path))?));

@@ -98,8 +98,11 @@ add_device() {
     run="/bin/ip netns exec $1"
     link="$run /bin/ip link"
     case $3 in
-    bond)
-        $link add bond7 type bond mode active-backup miimon 100 &&
+    bond | bond-lacp)
+        mode=active-backup
+        [ "$3" = bond ] || mode='802.3ad lacp_rate fast'
+        # The mode with its setting is two words.
+        $link add bond7 type bond mode $mode miimon 100 &&
             $link set "$2" down && $link set "$2" master bond7 && $link set "$2" up || return 1
         name=bond7
         ;;
@@ -114,17 +117,38 @@ add_device() {
     esac
     case $3 in
     vlan) name=vlan7 && $link add link "$2" name vlan7 type vlan id 7 || return 1 ;;
+    qinq)
+        name=vlan8
+        $link add link "$2" name vlan7 type vlan protocol 802.1ad id 7 && $link set vlan7 up &&
+            $link add link vlan7 name vlan8 type vlan id 8 || return 1
+        ;;
     macvlan) name=macvlan7 && $link add link "$2" name macvlan7 type macvlan mode bridge || return 1 ;;
     ipvlan) name=ipvlan7 && $link add link "$2" name ipvlan7 type ipvlan mode l2 || return 1 ;;
+    ipvlan-l3) name=ipvlan7 && $link add link "$2" name ipvlan7 type ipvlan mode l3 || return 1 ;;
     bridge)
         name=bridge7
         $link add bridge7 type bridge forward_delay 0 && $link set "$2" master bridge7 || return 1
         ;;
+    nftables) $run /bin/nft -f /tmp/rules || return 1 ;;
     netem) $run /bin/tc qdisc add dev "$2" root netem loss 1% || return 1 ;;
     esac
     $link set "$name" up || return 1
     echo "$name"
 }
+
+# A firewall that accepts what the tests send, without a state of their flows, and nothing else.
+cat >/tmp/rules <<END
+table inet firewall {
+    chain input {
+        type filter hook input priority 0; policy drop;
+        udp dport $PORT accept
+        udp sport $PORT accept
+        tcp dport $PORT accept
+        tcp sport $PORT accept
+        meta l4proto { icmp, ipv6-icmp } accept
+    }
+}
+END
 
 # Prepares the hosts of a driver and a device. Sets if_a, if_b and row_error.
 prepare() {
@@ -137,7 +161,9 @@ prepare() {
         if_b=$(add_device b nic0 "$2" 2>/tmp/setup) ||
         { row_error="cannot add the device: $(tail -n 1 /tmp/setup)"; return; }
     in_a /bin/ip addr add 10.7.0.1/24 dev "$if_a" 2>/tmp/setup &&
-        in_b /bin/ip addr add 10.7.0.2/24 dev "$if_b" 2>/tmp/setup ||
+        in_b /bin/ip addr add 10.7.0.2/24 dev "$if_b" 2>/tmp/setup &&
+        in_a /bin/ip addr add fd07::1/64 dev "$if_a" nodad 2>/tmp/setup &&
+        in_b /bin/ip addr add fd07::2/64 dev "$if_b" nodad 2>/tmp/setup ||
         row_error="cannot add an address: $(tail -n 1 /tmp/setup)"
 }
 
@@ -198,10 +224,11 @@ run_client() {
 }
 
 ping_pong() {
+    server_address=${3:-10.7.0.2}:$PORT
     start_server 'answers over' /bin/hairpin pong --transport xdp --xdp-mode "$2" \
-        --protocol "$1" --interface "$if_b" --listen 10.7.0.2:$PORT || return
+        --protocol "$1" --interface "$if_b" --listen "$server_address" || return
     run_client /bin/hairpin ping --transport xdp --xdp-mode "$2" --protocol "$1" \
-        --interface "$if_a" --samples 300 --rounds 1 --wait epoll 10.7.0.2:$PORT
+        --interface "$if_a" --samples 300 --rounds 1 --wait epoll "$server_address"
     stop "$server"
 }
 
@@ -230,7 +257,7 @@ host_ping() {
     else
         echo "no answer to $tries tries"
     fi >/tmp/counters
-    run_client ping -c 600 -i 0.02 -W 10 10.7.0.2
+    run_client ping -c 600 -i 0.005 -W 10 10.7.0.2
     tail -n 5 /tmp/client >/tmp/client.tail && mv /tmp/client.tail /tmp/client
     /bin/ip -n b -s link show dev "$if_b" >>/tmp/counters 2>&1
     [ -z "$peer" ] || stop "$peer"
@@ -246,13 +273,14 @@ sockperf_run() {
     start_server 'using recvfrom' /bin/hairpin run --profile latency --summary=always --interface "$if_b" -- \
         /bin/sockperf server -i 10.7.0.2 -p $PORT $flag || return
     run_client /bin/hairpin run --profile latency --summary=always --interface "$if_a" -- \
-        /bin/sockperf ping-pong -i 10.7.0.2 -p $PORT -t 10 $flag
+        /bin/sockperf ping-pong -i 10.7.0.2 -p $PORT -t 5 $flag
     stop "$server"
 }
 
 run_test() {
     case $1 in
     udp | tcp) ping_pong "$1" auto ;;
+    udp6 | tcp6) ping_pong "${1%6}" auto '[fd07::2]' ;;
     udp-* | tcp-*) ping_pong "${1%%-*}" "${1#*-}" ;;
     host-ping) host_ping udp one ;;
     host-ping-both) host_ping tcp both ;;

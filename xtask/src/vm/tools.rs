@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::apt::{Apt, KEYRING};
-use super::cell::{Cell, Driver};
+use super::cell::{Cell, Device, Driver};
 use crate::shell::read;
 
 const QEMU: &str = "qemu-system-x86_64";
@@ -16,11 +16,12 @@ const QEMU_PACKAGE: &str = "qemu-system-x86";
 const QEMU_SUITES: [&str; 2] = ["bookworm", "bookworm-backports"];
 
 /// The programs, with Debian's packages.
-const TOOLS: [(&str, &str); 9] = [
+const TOOLS: [(&str, &str); 10] = [
     ("apt-get", "apt"),
     ("dpkg-deb", "dpkg"),
     ("ip", "iproute2"),
     ("ldd", "libc-bin"),
+    ("nft", "nftables"),
     ("setpriv", "util-linux"),
     ("sockperf", "sockperf"),
     ("tc", "iproute2"),
@@ -32,8 +33,14 @@ const TOOLS: [(&str, &str); 9] = [
 pub(super) fn check(cells: &[Cell], folder: &Path, install: bool) -> Result<()> {
     let needs_sockperf = cells.iter().any(|it| it.test.uses_sockperf());
     ensure!(std::env::consts::ARCH == "x86_64", "cannot run guests: only x86-64 is supported");
+    let needs_nft = cells.iter().any(|it| it.device == Device::Nftables);
     let is_missing = |(program, _): &&(&str, &str)| {
-        (*program != "sockperf" || needs_sockperf) && find(program).is_none()
+        let is_needed = match *program {
+            "sockperf" => needs_sockperf,
+            "nft" => needs_nft,
+            _ => true,
+        };
+        is_needed && find(program).is_none()
     };
     let mut missing: BTreeSet<&str> = TOOLS.iter().filter(is_missing).map(|tool| tool.1).collect();
     if !Path::new(KEYRING).exists() {
