@@ -40,6 +40,7 @@ pub mod answer_timeout;
 pub mod args;
 pub mod child_process;
 pub mod child_protocol;
+pub mod completion;
 pub mod cores;
 pub mod counter_publisher;
 pub mod datapath;

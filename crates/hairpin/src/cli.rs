@@ -12,6 +12,7 @@ use crate::cmd::{
     bench, bench_compare, check, decode, doctor, exchange, feed, generate, lab, order, ping, pong,
     rds_stress, report, run, stat, t2t, trader,
 };
+use crate::completion;
 
 /// A low-latency CME trading stack for Linux: market data, order entry, an exchange simulator and
 /// benchmarks
@@ -59,6 +60,8 @@ enum Command {
     /// Write a page with charts from results files
     Report(report::ReportArgs),
     BenchCompare(bench_compare::CompareArgs),
+    Completions(completion::CompletionsArgs),
+    Man(completion::ManArgs),
     /// Run the exchange of one `t2t` row; its setup is read from standard input
     #[command(hide = true)]
     T2tExchange(ChildArgs),
@@ -91,6 +94,7 @@ enum Command {
 /// Runs the `hairpin` command on this process's arguments and returns its exit status. `library` is
 /// the shared library that `hairpin run` preloads.
 pub fn run(library: &[u8]) -> ExitCode {
+    completion::answer_shell(Cli::command);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error, &Cli::command()),
@@ -108,6 +112,8 @@ pub fn run(library: &[u8]) -> ExitCode {
         Command::Decode(arguments) => Ok(decode::run(&arguments)),
         Command::Report(arguments) => report::run(&arguments),
         Command::BenchCompare(arguments) => bench_compare::run(&arguments),
+        Command::Completions(arguments) => completion::register(&arguments),
+        Command::Man(arguments) => completion::write_pages(&arguments, Cli::command()),
         Command::Stat(arguments) => stat::run(&arguments),
         Command::Feed(arguments) => feed::run(&arguments),
         Command::Order(arguments) => order::run(&arguments),

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `cli` | the command line, and the dispatch to subcommands |
 //! | `cmd` | the subcommands under one name |
+//! | `completion` | completions of shells, and manual pages |
 //! | [`hairpin_cli_market`] | `decode`, `exchange`, `feed`, `generate`, `order` |
 //! | [`hairpin_cli_latency`] | `ping`, `pong`, `t2t`, `trader`, `bench`, `stat`, `run`, … |
 //! | [`hairpin_cli_harness`] | what subcommands share: hosts, child processes, datapaths, output |
@@ -40,5 +41,6 @@
 
 mod cli;
 mod cmd;
+mod completion;
 
 pub use cli::run;

@@ -13,8 +13,8 @@
 mod support;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -324,6 +324,76 @@ impl Drop for Watch {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends a request, and returns the whole answer.
+fn request(address: &str, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// Starts `hairpin stat --listen`. Returns its address too.
+fn listen(args: &[&str]) -> (Watch, String) {
+    let mut endpoint = Watch::start(&[&["--listen", "127.0.0.1:0"], args].concat());
+    let line = endpoint.line().unwrap();
+    let url = line.strip_prefix("serving http://").unwrap();
+    let address = url.split('/').next().unwrap().to_owned();
+    (endpoint, address)
+}
+
+#[test]
+fn scraper_reads_a_stopped_process_beside_clients_that_never_read() {
+    let _turn = turn();
+    let venue = Venue::open(&[]);
+    let id = venue.exchange.id();
+    wait_until(id, |process| value(process, "exchange.instrument_packets") > 0);
+    venue.exchange.signal("STOP");
+    let (endpoint, address) = listen(&[]);
+    let silent: Vec<_> = (0..4).map(|_| TcpStream::connect(&address).unwrap()).collect();
+    let accept = "Accept: application/openmetrics-text;version=1.0.0";
+    let open = request(&address, &format!("GET /metrics HTTP/1.1\r\n{accept}\r\n\r\n"));
+    assert!(open.starts_with("HTTP/1.1 200 OK\r\n"), "{open}");
+    assert!(open.contains("Content-Type: application/openmetrics-text; version=1.0.0"), "{open}");
+    assert!(open.ends_with("# EOF\n"), "{open}");
+    let labels = format!("command=\"exchange\",page=\"exchange\",pid=\"{id}\"");
+    let name = format!("hairpin_exchange_instrument_packets_total{{{labels}}} ");
+    let sent = open.lines().find_map(|line| line.strip_prefix(&*name)).unwrap();
+    let known = value(&process(id), "exchange.instrument_packets");
+    assert_eq!(sent.parse::<f64>().unwrap(), known as f64);
+    let plain = request(&address, "GET /metrics HTTP/1.0\r\n\r\n");
+    assert!(plain.contains("Content-Type: text/plain; version=0.0.4"), "{plain}");
+    assert!(request(&address, "GET / HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 404 "));
+    assert!(request(&address, "POST /metrics HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 405 "));
+    let head = request(&address, "HEAD /metrics HTTP/1.0\r\n\r\n");
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with("\r\n\r\n"), "{head}");
+    drop(silent);
+    venue.exchange.signal("CONT");
+
+    let second = stat(&["--listen", &address]);
+    assert_status(&second, 1);
+    let stderr = text(&second.stderr);
+    let expected = format!("hairpin: cannot listen on {address}: Address already in use");
+    assert!(stderr.starts_with(&expected), "{stderr}");
+    support::signal("INT", endpoint.child.id());
+    assert_eq!(endpoint.end().0, Some(130));
+}
+
+#[test]
+fn scraper_reads_only_the_named_values() {
+    let _turn = turn();
+    let venue = Venue::open(&[]);
+    let id = venue.exchange.id().to_string();
+    let (endpoint, address) = listen(&[&id, "--name", "ticks"]);
+    let answer = request(&address, "GET /metrics HTTP/1.0\r\n\r\n");
+    let is_value = |line: &&str| line.starts_with("hairpin_") && line.contains("pid=");
+    let names: Vec<&str> = answer.lines().filter(is_value).collect();
+    assert!(names.iter().any(|it| it.starts_with("hairpin_exchange_ticks_total{")), "{answer}");
+    assert!(!answer.contains("instrument_packets"), "{answer}");
+    drop(endpoint);
 }
 
 /// Returns `true` if a process has any counter page open.

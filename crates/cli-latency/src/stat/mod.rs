@@ -4,6 +4,8 @@
 
 mod json;
 mod lines;
+mod listen;
+mod open_metrics;
 mod pattern;
 mod snapshot;
 mod table;
@@ -11,6 +13,7 @@ mod watch;
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -52,6 +55,11 @@ pub struct StatArgs {
           value_parser = watch::parse_interval)]
     watch: Option<std::time::Duration>,
 
+    /// Serve the values to Prometheus at http://ADDR/metrics, in OpenMetrics, until Ctrl-C; who
+    /// reaches the address can read them
+    #[arg(long, value_name = "ADDR", conflicts_with_all = ["watch", "all", "format"])]
+    listen: Option<SocketAddr>,
+
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -72,6 +80,9 @@ enum Format {
 pub fn run(arguments: &StatArgs) -> Result<ExitCode> {
     let filter =
         CounterFilter { processes: arguments.processes.clone(), names: arguments.names.clone() };
+    if let Some(address) = arguments.listen {
+        return listen::run(&filter, address);
+    }
     let is_table = arguments.format == Format::Text && io::stdout().is_terminal();
     let with_zeros = arguments.all || !arguments.names.is_empty();
     if let Some(interval) = arguments.watch {

@@ -19,7 +19,7 @@ use super::{Format, find, json, lines, print, print_message, print_missing, tabl
 
 /// Searching all of `/proc` takes some milliseconds of a core that may be under measurement, so it
 /// happens no more often than this, however often the values are read.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Parses seconds from 0.01 to an hour.
 pub(super) fn parse_interval(text: &str) -> Result<Duration, String> {
@@ -150,12 +150,12 @@ fn names_of(snapshot: &CounterSnapshot<'_>) -> BTreeMap<PageId, String> {
 }
 
 /// Sleeps without intermediate wakeups, except by a signal.
-struct Pause {
+pub(super) struct Pause {
     woken: UnixStream,
 }
 
 impl Pause {
-    fn new() -> Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let (woken, waker) = UnixStream::pair().context("cannot create a descriptor")?;
         for signal in [SIGINT, SIGTERM] {
             let waker = waker.try_clone().context("cannot create a descriptor")?;
@@ -165,7 +165,7 @@ impl Pause {
         Ok(Self { woken })
     }
 
-    fn until(&mut self, due: Instant, signals: &Signals) -> Result<()> {
+    pub(super) fn until(&mut self, due: Instant, signals: &Signals) -> Result<()> {
         while !signals.stop_requested() {
             let left = due.saturating_duration_since(Instant::now());
             if left.is_zero() {

@@ -3,7 +3,7 @@
 use std::env;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::ArgGroup;
@@ -196,6 +196,13 @@ fn parse_symbol(word: &str) -> Result<Text<20>, String> {
 fn parse_name(word: &str) -> Result<Text<6>, String> {
     let name = Text::new(word).filter(|name| !name.as_bytes().is_empty());
     name.ok_or_else(|| "expected a name of one to six characters".to_owned())
+}
+
+/// Returns the channels of a configuration file, with their labels; none if it cannot be read.
+#[must_use]
+pub fn channels_in(config: &Path) -> Vec<(String, String)> {
+    let channels = Config::read(config).unwrap_or_default().channels;
+    channels.into_iter().map(|channel| (channel.id, channel.label)).collect()
 }
 
 impl FeedArgs {

@@ -47,7 +47,7 @@ use hairpin_feed_handler::{
 use hairpin_host::{Clock, interface_address};
 use hairpin_time::Duration;
 
-pub use args::FeedArgs;
+pub use args::{FeedArgs, channels_in};
 
 use hairpin_cli_harness::signals::Signals;
 use hairpin_cli_harness::stdout;

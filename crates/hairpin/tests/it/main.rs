@@ -16,6 +16,7 @@ mod certification;
 mod churn;
 mod cli_reference;
 mod client_and_gateway;
+mod completion;
 mod decode;
 mod doctor;
 mod download;
