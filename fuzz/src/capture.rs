@@ -27,7 +27,6 @@ use crate::Seed;
 use crate::decode::capture::{self, Captured};
 use crate::decode::codecs::Codecs;
 use crate::decode::{DecodeCounts, Format, Framing, Settings, decode};
-use crate::copy;
 use crate::scratch;
 use crate::script::Script;
 
@@ -180,7 +179,7 @@ fn check_loss(path: &Path, script: &mut Script<'_>) {
 /// Creates a Sequence506 in a frame.
 fn sequence(number: u32) -> Vec<u8> {
     let mut message = [0; 64];
-    let length = copy::ilink3::empty(506, &mut message).expect("the buffer has room");
+    let length = hairpin_cme_copy::ilink3::empty(506, &mut message).expect("the buffer has room");
     message[16..20].copy_from_slice(&number.to_le_bytes());
     let size = (length as u16 + 4).to_le_bytes();
     [&size[..], &[0xFE, 0xCA], &message[..length]].concat()
@@ -193,8 +192,8 @@ fn frame(framing: Framing, script: &mut Script<'_>) -> Vec<u8> {
     let (which, number) = (usize::from(script.below(8)), script.byte());
     let mut message = vec![0; 2_048];
     let length = match framing {
-        Framing::Ilink3 => copy::ilink3::empty(ORDERS[which], &mut message),
-        _ => copy::mdp3::empty(DATA[which], &mut message),
+        Framing::Ilink3 => hairpin_cme_copy::ilink3::empty(ORDERS[which], &mut message),
+        _ => hairpin_cme_copy::mdp3::empty(DATA[which], &mut message),
     };
     message.truncate(length.expect("the buffer has room"));
     let sized = |header: usize| ((message.len() + header) as u16).to_le_bytes();

@@ -3,11 +3,10 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
+use hairpin_cme_copy::ValueLog;
 use hairpin_sbe::compare::{Comparison, Listing, compare};
 use hairpin_sbe::plan::Plan;
 use hairpin_sbe::{EncodeError, Message, MessageHeader};
-
-use crate::plain_value::ValueLog;
 
 /// A file of a target's corpus: name and bytes.
 pub type Seed = (String, Vec<u8>);

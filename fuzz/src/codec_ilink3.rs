@@ -10,10 +10,12 @@ use hairpin_cme_codecs::ilink3;
 
 use crate::Seed;
 use crate::codec::{Codec, ilink3_plan};
-use crate::copy;
 
-const CODEC: Codec =
-    Codec { messages: ilink3::MESSAGES, copy: copy::ilink3::copy, empty: copy::ilink3::empty };
+const CODEC: Codec = Codec {
+    messages: ilink3::MESSAGES,
+    copy: hairpin_cme_copy::ilink3::copy,
+    empty: hairpin_cme_copy::ilink3::empty,
+};
 
 /// Runs one input.
 pub fn run(bytes: &[u8]) {

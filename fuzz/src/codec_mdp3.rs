@@ -10,10 +10,12 @@ use hairpin_cme_codecs::mdp3;
 
 use crate::Seed;
 use crate::codec::{Codec, mdp3_plan};
-use crate::copy;
 
-const CODEC: Codec =
-    Codec { messages: mdp3::MESSAGES, copy: copy::mdp3::copy, empty: copy::mdp3::empty };
+const CODEC: Codec = Codec {
+    messages: mdp3::MESSAGES,
+    copy: hairpin_cme_copy::mdp3::copy,
+    empty: hairpin_cme_copy::mdp3::empty,
+};
 
 /// Runs one input.
 pub fn run(bytes: &[u8]) {

@@ -7,8 +7,6 @@ use hairpin_cme_codecs::ilink3::{
 };
 use hairpin_ilink3::{ENCODING_TYPE, Progress};
 
-use crate::copy;
-
 /// A message of the exchange: its kind and the values that a session checks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExchangeMessage {
@@ -118,7 +116,7 @@ fn any_report(which: u8, seq_num: u32, uuid: u64, to: &mut [u8]) -> usize {
     const REPORTS: [u16; 18] =
         [523, 524, 525, 526, 527, 531, 532, 534, 535, 536, 538, 545, 548, 549, 550, 561, 564, 565];
     let template_id = REPORTS[usize::from(which) % REPORTS.len()];
-    let length = copy::ilink3::empty(template_id, to).expect("the buffer has room");
+    let length = hairpin_cme_copy::ilink3::empty(template_id, to).expect("the buffer has room");
     to[8..12].copy_from_slice(&seq_num.to_le_bytes());
     to[12..20].copy_from_slice(&uuid.to_le_bytes());
     length

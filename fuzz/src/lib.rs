@@ -11,8 +11,6 @@
 #[path = "../../crates/exchange/tests/it/client.rs"]
 #[allow(clippy::unwrap_used, reason = "tests use more of it")]
 mod client;
-#[path = "../../crates/cme-codecs/tests/it/copy/mod.rs"]
-mod copy;
 #[path = "../../crates/stack/src/drops.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the stack's own")]
 mod drops;
@@ -34,9 +32,6 @@ mod packets;
 #[path = "../../crates/mapped/src/page_layout.rs"]
 #[allow(dead_code, unreachable_pub, reason = "its crate uses more of it")]
 mod page_layout;
-#[path = "../../crates/cme-codecs/tests/it/plain_value.rs"]
-#[allow(dead_code, reason = "tests compare more of it")]
-mod plain_value;
 #[path = "../../crates/exchange/tests/it/matching/reference.rs"]
 #[allow(dead_code, clippy::unwrap_used, reason = "a test of the engine has it too")]
 mod reference;

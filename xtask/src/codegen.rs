@@ -31,13 +31,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let files = generate::generate(&schema, source).with_context(|| source.to_owned())?;
         let folder = codecs.join("src").join(module);
         stale.extend(differences(&folder, &files)?);
-        let copy = generate::copy(&schema, source, &format!("hairpin_cme_codecs::{module}"));
-        let test = File { name: format!("{module}.rs"), text: copy };
-        let tests = codecs.join("tests/it/copy");
-        stale.extend(differing(&tests, &test));
         if !arguments.check {
             write(&folder, &files)?;
-            write(&tests, &[test])?;
         }
     }
     for path in &stale {
@@ -87,7 +82,7 @@ fn write(folder: &Path, files: &[File]) -> Result<()> {
     for file in files {
         fs::write(folder.join(&file.name), &file.text)?;
     }
-    for path in unknown_files(folder, files)?.into_iter().filter(|_| files.len() > 1) {
+    for path in unknown_files(folder, files)? {
         fs::remove_file(path)?;
     }
     Ok(())

@@ -1,11 +1,8 @@
 //! Code generator: writes Rust source from a schema, with one file per message and one line per
 //! getter and setter.
 //!
-//! The output is final: the modules are `#[rustfmt::skip]`. A second generated file, [`copy`],
-//! tests the output. It reads every field of a message with its getter and writes the value to
-//! another message with its setter.
+//! The output is final: the modules are `#[rustfmt::skip]`.
 
-mod copy;
 mod field;
 mod message;
 mod names;
@@ -17,8 +14,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-pub use copy::copy;
-use names::{constant_case, decimal_alias, snake_case};
+use names::decimal_alias;
+pub use names::{constant_case, snake_case};
 
 /// A generated file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -44,6 +44,6 @@ mod tests {
 
     #[test]
     fn generated_tests_do_not_count() {
-        assert_eq!(check(&[module("crates/cme-codecs/tests/copy/mdp3.rs", 9)]), None);
+        assert_eq!(check(&[module("crates/cme-codecs/tests/it/mdp3.rs", 9)]), None);
     }
 }

@@ -92,6 +92,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("hairpin", Products,
         &["cli-harness", "cli-market", "cli-latency", "doctor", "order-entry", "measure",
           "preload"], Forbidden),
+    rule("cme-copy", Tools, &["cme-codecs", "sbe"], Forbidden),
     rule("netsim", Tools, &["time", "wire"], Forbidden),
     rule("testbed", Tools, &["host"], Documented),
     rule("examples", Tools,

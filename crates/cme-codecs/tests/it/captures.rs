@@ -1,10 +1,10 @@
 //! Codecs against CME's own packets. The expected values were read manually from the packets'
 //! bytes.
 
-use crate::plain_value::VisitLog;
 use crate::test_data::shared;
 use hairpin_cme_codecs::ilink3::{self, *};
 use hairpin_cme_codecs::mdp3::{self, *};
+use hairpin_cme_copy::VisitLog;
 use hairpin_sbe::MessageHeader;
 use pcap_file::pcap::PcapReader;
 

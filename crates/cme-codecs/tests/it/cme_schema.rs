@@ -1,7 +1,7 @@
 //! CME's schema file, read directly from its XML.
 
-use crate::plain_value::PlainValue;
 use crate::test_data::shared;
+use hairpin_cme_copy::PlainValue;
 use roxmltree::{Document, Node};
 
 pub(crate) const MDP3: &str = "schemas/Cme.Futures.Mdp3.Sbe.v1.13.xml";

@@ -1,7 +1,6 @@
 //! Encoder output and encoder errors.
 
 use crate::cme_schema::{self, Block, CmeSchema};
-use crate::copy;
 use hairpin_cme_codecs::ilink3::{
     ExecutionReportNew522, Negotiate500, NewOrderSingle514, PartyDetailsListRequest537, SCHEMA_ID,
     SCHEMA_VERSION, SideReq,
@@ -47,8 +46,10 @@ fn empty(schema: &CmeSchema, message: &Block) -> Vec<u8> {
 type Empty = fn(u16, &mut [u8]) -> Result<usize, EncodeError>;
 
 fn for_each_message(check: impl Fn(&CmeSchema, &Block, Empty)) {
-    let schemas: [(_, Empty); 2] =
-        [(cme_schema::MDP3, copy::mdp3::empty), (cme_schema::ILINK3, copy::ilink3::empty)];
+    let schemas: [(_, Empty); 2] = [
+        (cme_schema::MDP3, hairpin_cme_copy::mdp3::empty),
+        (cme_schema::ILINK3, hairpin_cme_copy::ilink3::empty),
+    ];
     for (file, empty) in schemas {
         let Some(schema) = CmeSchema::read(file) else { return };
         schema.messages.iter().for_each(|message| check(&schema, message, empty));

@@ -6,13 +6,12 @@
 
 mod captures;
 mod cme_schema;
-mod copy;
 mod encode;
 mod layout;
 mod message_generator;
-mod plain_value;
 mod plans;
 mod random;
+mod round_trip;
 mod test_data;
 mod values;
 mod versions;

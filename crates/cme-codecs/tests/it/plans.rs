@@ -4,11 +4,10 @@
 //! take most of a minute.
 
 use crate::captures::{Sample, samples};
-use crate::copy;
 use crate::message_generator::MessageGenerator;
-use crate::plain_value::{PlainValue, ValueLog, VisitLog};
 use crate::test_data::shared;
 use hairpin_cme_codecs::{ilink3, mdp3};
+use hairpin_cme_copy::{PlainValue, ValueLog, VisitLog};
 use hairpin_sbe::compare::{Comparison, Difference, Listing, Scratch, compare, compare_in};
 use hairpin_sbe::plan::Plan;
 use hairpin_sbe::{BlockLayout, Message, MessageHeader};
@@ -73,8 +72,10 @@ fn plan_matches_codecs_on_generated_order_entry() {
 #[test]
 fn plan_matches_getters() {
     type Copy = fn(&MessageHeader, &[u8], &mut [u8], &mut ValueLog) -> usize;
-    let schemas: [(_, _, Copy); 2] =
-        [(MDP3, mdp3::MESSAGES, copy::mdp3::copy), (ILINK3, ilink3::MESSAGES, copy::ilink3::copy)];
+    let schemas: [(_, _, Copy); 2] = [
+        (MDP3, mdp3::MESSAGES, hairpin_cme_copy::mdp3::copy),
+        (ILINK3, ilink3::MESSAGES, hairpin_cme_copy::ilink3::copy),
+    ];
     for (text, codecs, copy) in schemas {
         let plan = Plan::parse(text).unwrap();
         // A getter returns zero for a truncated field without a null.
@@ -284,7 +285,7 @@ fn fields_missing_in_version_9_are_null() {
 fn check_getters(header: &MessageHeader, body: &[u8], fields: &[&str]) {
     let (mut visited, mut seen) = (VisitLog::default(), ValueLog::default());
     mdp3::visit(header, body, &mut visited).unwrap();
-    copy::mdp3::copy(header, body, &mut vec![0; 1 << 16], &mut seen);
+    hairpin_cme_copy::mdp3::copy(header, body, &mut vec![0; 1 << 16], &mut seen);
     for ((name, _), item) in visited.0.iter().zip(&seen.0) {
         assert!(!fields.contains(&name.as_str()) || *item == PlainValue::Null, "{name}: {item:?}");
     }

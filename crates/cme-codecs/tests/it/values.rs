@@ -1,10 +1,9 @@
 //! Getters, setters and the visitor on arbitrary bytes, against a reading by CME's file.
 
 use crate::cme_schema::{self, Block, CmeSchema};
-use crate::copy;
-use crate::plain_value::{PlainValue, ValueLog, VisitLog};
 use crate::random::Random;
 use hairpin_cme_codecs::{ilink3, mdp3};
+use hairpin_cme_copy::{PlainValue, ValueLog, VisitLog};
 use hairpin_sbe::{DecodeError, Message, MessageHeader};
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -27,7 +26,7 @@ fn schemas() -> [Schema; 2] {
             id: mdp3::SCHEMA_ID,
             version: mdp3::SCHEMA_VERSION,
             messages: mdp3::MESSAGES,
-            copy: copy::mdp3::copy,
+            copy: hairpin_cme_copy::mdp3::copy,
             visit: mdp3::visit,
         },
         Schema {
@@ -35,7 +34,7 @@ fn schemas() -> [Schema; 2] {
             id: ilink3::SCHEMA_ID,
             version: ilink3::SCHEMA_VERSION,
             messages: ilink3::MESSAGES,
-            copy: copy::ilink3::copy,
+            copy: hairpin_cme_copy::ilink3::copy,
             visit: ilink3::visit,
         },
     ]

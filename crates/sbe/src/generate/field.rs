@@ -148,7 +148,7 @@ fn scalar(primitive: Primitive, at: u16, is_nullable: bool, wrapper: Option<&str
 
 /// Returns `true` if the getter returns an `Option`: the type has a null, or the field is newer
 /// than its message and may be absent.
-pub(super) fn is_nullable(kind: &Type, field: &Field, block_since: u16) -> bool {
+fn is_nullable(kind: &Type, field: &Field, block_since: u16) -> bool {
     match kind.encoding {
         Encoding::Text | Encoding::Set(..) | Encoding::MonthYear => false,
         _ => kind.presence == Presence::Optional || field.since > block_since,

@@ -29,7 +29,7 @@ fn words(name: &str) -> Vec<String> {
 }
 
 /// Converts a name to snake case, `md_entry_px`, and appends `_` to a keyword.
-pub(super) fn snake_case(name: &str) -> String {
+pub fn snake_case(name: &str) -> String {
     let mut snake = words(name).join("_").to_ascii_lowercase();
     if matches!(snake.as_str(), "type" | "match" | "move" | "ref" | "use" | "where" | "yield") {
         snake.push('_');
@@ -38,7 +38,7 @@ pub(super) fn snake_case(name: &str) -> String {
 }
 
 /// Converts a name to constant case, `END_OF_EVENT`.
-pub(super) fn constant_case(name: &str) -> String {
+pub fn constant_case(name: &str) -> String {
     words(name).join("_").to_ascii_uppercase()
 }
 

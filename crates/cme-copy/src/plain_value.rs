@@ -5,20 +5,26 @@ use hairpin_sbe::{CharArray, Decimal, Float, MonthYear, Value, Visitor};
 
 /// A value without its Rust type. Empty text and an entirely null month-year are `Null`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum PlainValue {
+pub enum PlainValue {
+    /// No value.
     Null,
+    /// An integer, a character, or the bits of an enumeration or a set.
     Integer(i128),
+    /// A mantissa and an exponent.
     Decimal(i128, i8),
+    /// Text or data.
     Text(Vec<u8>),
+    /// Year, month, day and week.
     MonthYear([Option<u16>; 4]),
 }
 
 /// The values in the order of reading.
 #[derive(Default)]
-pub(crate) struct ValueLog(pub(crate) Vec<PlainValue>);
+pub struct ValueLog(pub Vec<PlainValue>);
 
 impl ValueLog {
-    pub(crate) fn push(&mut self, value: impl Into<PlainValue>) {
+    /// Appends a value.
+    pub fn push(&mut self, value: impl Into<PlainValue>) {
         self.0.push(value.into());
     }
 }
@@ -99,7 +105,7 @@ impl From<Value<'_>> for PlainValue {
 
 /// The visited field names and values.
 #[derive(Default)]
-pub(crate) struct VisitLog(pub(crate) Vec<(String, PlainValue)>);
+pub struct VisitLog(pub Vec<(String, PlainValue)>);
 
 impl Visitor for VisitLog {
     fn field(&mut self, name: &str, value: Value<'_>) {
