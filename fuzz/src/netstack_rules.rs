@@ -17,7 +17,6 @@ use hairpin_netstack::{
 };
 use hairpin_time::{Instant, Now, Utc};
 use hairpin_wire::MacAddress;
-use zerocopy::IntoBytes;
 
 use crate::Seed;
 use crate::script::Script;
@@ -43,8 +42,7 @@ enum Fate {
 
 /// Runs one input.
 pub fn run(bytes: &[u8]) {
-    let mut memory = vec![0_u64; SETTINGS.arena_size().div_ceil(8)];
-    let mut engine = engine(memory.as_mut_bytes());
+    let mut engine = engine();
     let device = engine.device_ids().next().expect("the device was added");
     let mut script = Script(bytes);
     while !script.is_over() {
@@ -71,17 +69,17 @@ pub fn run(bytes: &[u8]) {
 }
 
 /// Opens a socket of each family on one device.
-fn engine(memory: &mut [u8]) -> Engine<'_> {
-    let mut engine = Engine::create(memory, &SETTINGS).expect("the value fits");
+fn engine() -> Engine {
+    let mut engine = Engine::new(&SETTINGS);
     let settings = DeviceSettings { mac: MacAddress(MAC), mtu: 1_500, vlan: None };
-    let device = engine.add_device(&settings).expect("the arena has room");
+    let device = engine.add_device(&settings).expect("the engine has room");
     let broadcast = Some(std::net::Ipv4Addr::from(BROADCAST).into());
     let hosts =
         [Address::from(std::net::Ipv4Addr::from(HOST)), std::net::Ipv6Addr::from(HOST6).into()];
     for host in hosts {
         let broadcast = broadcast.filter(|_| host.is_ipv4());
-        engine.add_address(device, host, broadcast).expect("the arena has room");
-        let socket = engine.open_socket(&SocketOptions::default()).expect("the arena has room");
+        engine.add_address(device, host, broadcast).expect("the engine has room");
+        let socket = engine.open_socket(&SocketOptions::default()).expect("the engine has room");
         engine.bind(socket, SocketAddress { address: host.any(), port: PORT }).expect("it is free");
     }
     engine

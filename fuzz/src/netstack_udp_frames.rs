@@ -20,7 +20,6 @@ use hairpin_wire::{
     EtherType, EthernetHeader, Icmpv4Header, Ipv4Header, Ipv6Header, MacAddress, Protocol, Sum,
     UdpHeader,
 };
-use zerocopy::IntoBytes;
 
 use crate::Seed;
 use crate::script::Script;
@@ -36,8 +35,7 @@ const SETTINGS: Settings =
 
 /// Runs one input.
 pub fn run(bytes: &[u8]) {
-    let mut memories = [(); 2].map(|()| vec![0_u64; SETTINGS.arena_size().div_ceil(8)]);
-    let [mut engine, mut quick] = memories.each_mut().map(|memory| engine(memory.as_mut_bytes()));
+    let [mut engine, mut quick] = [engine(), engine()];
     let devices: Vec<_> = engine.device_ids().collect();
     let mut script = Script(bytes);
     let mut frames = 0;
@@ -94,15 +92,15 @@ pub fn run(bytes: &[u8]) {
     assert_eq!(counters_of(&quick), counters_of(&engine));
 }
 
-fn counters_of(engine: &Engine<'_>) -> String {
+fn counters_of(engine: &Engine) -> String {
     let devices: Vec<_> = engine.device_ids().map(|id| engine.device_counters(id)).collect();
     let sockets: Vec<_> = engine.socket_ids().map(|id| engine.socket_counters(id)).collect();
     format!("{devices:?} {sockets:?}")
 }
 
 /// Opens sockets of every kind on three devices, the last of which is a VLAN.
-fn engine(memory: &mut [u8]) -> Engine<'_> {
-    let mut engine = Engine::create(memory, &SETTINGS).expect("the value fits");
+fn engine() -> Engine {
+    let mut engine = Engine::new(&SETTINGS);
     let settings = DeviceSettings { mac: MAC, mtu: 1_500, vlan: None };
     let device = engine.add_device(&settings).expect("the buffer has room");
     engine.add_device(&settings).expect("the buffer has room");

@@ -1,5 +1,5 @@
-//! Memory mappings behind a safe API: the journal, live counters, counters shared with child
-//! processes, and arenas.
+//! Memory mappings behind a safe API: the journal, live counters, and counters shared with
+//! child processes.
 //!
 //! Layer L2. This crate contains no protocol: a record's payload and a counter's meaning belong to
 //! the caller. `unsafe` is allowed here, and every block is justified.
@@ -20,7 +20,6 @@
 //!   [`CounterPages`] finds the pages of running processes. There is no registry, and nothing
 //!   remains after a process ends.
 //! - [`SharedCounterPage`]: a page of named counters shared by a parent process and its children.
-//! - [`Arena`]: bytes that several processes map, each at its own address.
 //! - [`StateFile`]: state that a process writes and a [`StateReader`] reads, also after its death.
 //! - [`Secret`]: a key in a page that is neither dumped nor inherited.
 //!
@@ -37,7 +36,7 @@
 //! | `counter_page.rs`, `counter_pages.rs`, `counter_view.rs` | live counters |
 //! | `shared_counter_page.rs` | counters shared with child processes |
 //! | `value_page.rs`, `page_layout.rs`, `metric.rs` | a page; its bytes; its values |
-//! | `arena.rs`, `mapping.rs` | shared bytes; memory files and mappings |
+//! | `mapping.rs` | memory files and mappings |
 //! | `lost_pages.rs` | mapped pages that cannot be read or written |
 //! | `secret.rs` | secrets, their files and environment variables |
 //! | `state_file.rs` | slots of words and bytes that outlive their writer |
@@ -58,7 +57,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod arena;
 mod counter_page;
 mod counter_pages;
 mod counter_view;
@@ -76,7 +74,6 @@ mod state_file;
 mod storage;
 mod value_page;
 
-pub use arena::{Arena, ArenaError};
 pub use counter_page::{CounterPage, CounterWriter, INTERVAL, INTERVAL_MAX};
 pub use counter_pages::{CounterPages, Found};
 pub use counter_view::CounterView;

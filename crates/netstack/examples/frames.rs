@@ -13,7 +13,6 @@ use hairpin_netstack::{
 };
 use hairpin_time::{Instant, Now, Utc};
 use hairpin_wire::{Ipv4Header, MacAddress, Protocol, Sum, UdpHeader};
-use zerocopy::IntoBytes;
 
 const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
 
@@ -30,8 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kind = args.next().unwrap_or_default();
     let count: u64 = args.next().unwrap_or_default().parse()?;
     let settings = Settings::default();
-    let mut arena = vec![0_u64; settings.arena_size().div_ceil(8)];
-    let mut engine = Engine::create(arena.as_mut_bytes(), &settings)?;
+    let mut engine = Engine::new(&settings);
     let (device, header) = prepare(&mut engine, &kind)?;
     let mut frame = vec![0; 2_048];
     let length = engine.send(&header, 64, &mut frame, |payload| payload.fill(1))?;
@@ -52,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 #[inline(never)]
 fn send(
-    engine: &mut Engine<'_>,
+    engine: &mut Engine,
     header: &PreparedHeader,
     buffer: &mut [u8],
     count: u64,
@@ -66,7 +64,7 @@ fn send(
 }
 
 #[inline(never)]
-fn receive(engine: &mut Engine<'_>, device: DeviceId, frame: &[u8], count: u64) {
+fn receive(engine: &mut Engine, device: DeviceId, frame: &[u8], count: u64) {
     let mut sum = Total(0);
     for _ in 0..count {
         let frame = black_box(frame);
@@ -80,7 +78,7 @@ fn receive(engine: &mut Engine<'_>, device: DeviceId, frame: &[u8], count: u64) 
 
 /// Creates a socket of the given kind, and one of a peer that sends to it.
 fn prepare(
-    engine: &mut Engine<'_>,
+    engine: &mut Engine,
     kind: &str,
 ) -> Result<(DeviceId, PreparedHeader), Box<dyn std::error::Error>> {
     let host: IpAddr = if kind == "ipv6" { "fd00::1".parse()? } else { "10.0.0.1".parse()? };

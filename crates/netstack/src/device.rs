@@ -1,7 +1,7 @@
 //! Devices: the interfaces that frames arrive on, and their local addresses.
 
 use hairpin_wire::MacAddress;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+use zerocopy::FromZeros;
 
 use crate::index::NONE;
 use crate::{Address, Engine, Error};
@@ -22,9 +22,7 @@ pub struct DeviceSettings {
 }
 
 /// The counters of a device.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, FromBytes, IntoBytes, KnownLayout, Immutable,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, FromZeros)]
 #[repr(C)]
 pub struct DeviceCounters {
     /// Frames received; those of a VLAN count at the VLAN device.
@@ -45,8 +43,8 @@ pub struct DeviceCounters {
     pub sent: u64,
 }
 
-/// A device as stored in the arena.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+/// A device.
+#[derive(Debug, Clone, Copy, FromZeros)]
 #[repr(C)]
 pub(crate) struct Device {
     /// The Ethernet address, packed by [`pack_mac`].
@@ -103,7 +101,7 @@ pub(crate) const fn pack_mac(MacAddress([a, b, c, d, e, f]): MacAddress) -> u64 
 }
 
 /// A local address of a device.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[derive(Debug, Clone, Copy, FromZeros)]
 #[repr(C)]
 pub(crate) struct LocalAddress {
     pub(crate) address: Address,
@@ -113,7 +111,7 @@ pub(crate) struct LocalAddress {
     pub(crate) is_used: u32,
 }
 
-impl Engine<'_> {
+impl Engine {
     /// Adds a device.
     ///
     /// # Errors
@@ -126,9 +124,9 @@ impl Engine<'_> {
                 return Err(Error::NoSuchVlan);
             }
         }
-        let free = self.parts.devices.iter().position(|device| device.is_used == 0);
+        let free = self.tables.devices.iter().position(|device| device.is_used == 0);
         let free = free.ok_or(Error::Full)?;
-        self.parts.devices[free] = Device::new(settings);
+        self.tables.devices[free] = Device::new(settings);
         Ok(DeviceId(free as u32))
     }
 
@@ -138,7 +136,7 @@ impl Engine<'_> {
     /// [`Error::NoSuchDevice`].
     pub fn set_device(&mut self, id: DeviceId, mac: MacAddress, mtu: u16) -> Result<(), Error> {
         self.device(id)?;
-        let device = &mut self.parts.devices[id.0 as usize];
+        let device = &mut self.tables.devices[id.0 as usize];
         (device.mac, device.mtu) = (pack_mac(mac), mtu);
         Ok(())
     }
@@ -147,23 +145,23 @@ impl Engine<'_> {
     /// identifier, so headers prepared for it must be discarded.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`], [`Error::HasVlans`], [`Error::Corrupt`].
+    /// [`Error::NoSuchDevice`], [`Error::HasVlans`].
     pub fn remove_device(&mut self, id: DeviceId) -> Result<(), Error> {
         self.device(id)?;
         let is_vlan = |d: &Device| d.is_used == 1 && d.vlan != 0 && d.parent == id.0;
-        if self.parts.devices.iter().any(is_vlan) {
+        if self.tables.devices.iter().any(is_vlan) {
             return Err(Error::HasVlans);
         }
-        self.end_memberships(|member| member.key.padding == id.0)?;
+        self.end_memberships(|member| member.key.padding == id.0);
         self.retain_addresses(|own| own.device != id.0);
-        self.parts.devices[id.0 as usize].is_used = 0;
-        self.parts.flows.invalidate();
+        self.tables.devices[id.0 as usize].is_used = 0;
+        self.tables.flows.invalidate();
         Ok(())
     }
 
-    /// Returns all devices in index order, for a caller that opened an existing arena.
+    /// Returns all devices in index order.
     pub fn device_ids(&self) -> impl Iterator<Item = DeviceId> {
-        let devices = self.parts.devices.iter().enumerate();
+        let devices = self.tables.devices.iter().enumerate();
         devices.filter(|(_, device)| device.is_used == 1).map(|(at, _)| DeviceId(at as u32))
     }
 
@@ -198,23 +196,23 @@ impl Engine<'_> {
         if address.is_any() || address.is_multicast() {
             return Err(Error::WrongAddress);
         }
-        let free = self.parts.addresses.iter_mut().find(|address| address.is_used == 0);
+        let free = self.tables.addresses.iter_mut().find(|address| address.is_used == 0);
         let broadcast = broadcast.unwrap_or(Address::ANY_IPV6);
         *free.ok_or(Error::Full)? =
             LocalAddress { address, broadcast, device: device.0, is_used: 1 };
-        self.parts.flows.invalidate();
+        self.tables.flows.invalidate();
         Ok(())
     }
 
     /// Removes a local address, if present.
     pub fn remove_address(&mut self, device: DeviceId, address: Address) {
         self.retain_addresses(|own| (own.device, own.address) != (device.0, address));
-        self.parts.flows.invalidate();
+        self.tables.flows.invalidate();
     }
 
     /// Removes addresses. Those in use stay in front of the unused entries.
     fn retain_addresses(&mut self, is_kept: impl Fn(&LocalAddress) -> bool) {
-        let addresses = &mut *self.parts.addresses;
+        let addresses = &mut *self.tables.addresses;
         let mut kept = 0;
         for at in 0..addresses.len() {
             let own = addresses[at];
@@ -229,14 +227,14 @@ impl Engine<'_> {
     /// Returns the local addresses of all devices, which precede the unused entries.
     #[inline]
     pub(crate) fn local_addresses(&self) -> impl Iterator<Item = &LocalAddress> {
-        self.parts.addresses.iter().take_while(|own| own.is_used == 1)
+        self.tables.addresses.iter().take_while(|own| own.is_used == 1)
     }
 
     /// Forgets all known flows, after an answer of [`Listener::accepts_source`] may have changed.
     ///
     /// [`Listener::accepts_source`]: crate::Listener::accepts_source
     pub fn forget_flows(&mut self) {
-        self.parts.flows.invalidate();
+        self.tables.flows.invalidate();
     }
 
     /// Returns the local addresses of a device.
@@ -247,7 +245,7 @@ impl Engine<'_> {
 
     #[inline]
     pub(crate) fn device(&self, id: DeviceId) -> Result<&Device, Error> {
-        let device = self.parts.devices.get(id.0 as usize);
+        let device = self.tables.devices.get(id.0 as usize);
         device.filter(|device| device.is_used == 1).ok_or(Error::NoSuchDevice)
     }
 }

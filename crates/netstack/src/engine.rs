@@ -1,52 +1,24 @@
 //! The UDP engine and its socket operations.
 
-use crate::arena::{self, Parts, Settings};
 use crate::index::NONE;
 use crate::socket::{BOUND, CONNECTED, FREE, Key, OPEN, Socket};
+use crate::tables::{Settings, Tables};
 use crate::{Address, Error, SocketAddress, SocketCounters, SocketId, SocketOptions};
 
-/// A UDP engine over an arena.
+/// A UDP engine.
 #[derive(Debug)]
-pub struct Engine<'a> {
-    pub(crate) parts: Parts<'a>,
+pub struct Engine {
+    pub(crate) tables: Tables,
 }
 
-impl<'a> Engine<'a> {
-    /// Creates an empty arena in `bytes`. The bytes must be 8-byte aligned;
-    /// [`Settings::arena_size`] of them are used.
-    ///
-    /// # Errors
-    /// [`Error::ArenaTooSmall`], [`Error::ArenaMisaligned`].
+impl Engine {
+    /// Creates an engine without devices and sockets. Later calls allocate nothing.
     ///
     /// # Panics
-    /// As for [`Settings::arena_size`].
-    pub fn create(bytes: &'a mut [u8], settings: &Settings) -> Result<Self, Error> {
-        arena::create(bytes, settings)?;
-        Self::open(bytes)
-    }
-
-    /// Opens an existing arena at any address and validates every index and list in it.
-    ///
-    /// Whatever the arena contains, no later call panics or loops forever. Corruption found later
-    /// is reported as [`Error::Corrupt`].
-    ///
-    /// # Errors
-    /// [`Error::NotAnArena`], [`Error::ArenaTooSmall`], [`Error::ArenaMisaligned`],
-    /// [`Error::Corrupt`].
-    pub fn open(bytes: &'a mut [u8]) -> Result<Self, Error> {
-        let mut engine = Self::reopen(bytes)?;
-        engine.parts.validate()?;
-        Ok(engine)
-    }
-
-    /// Opens an arena and validates only its header. It is for processes that share a validated
-    /// arena with trusted peers and reopen it each time they take its lock.
-    ///
-    /// # Errors
-    /// [`Error::NotAnArena`], [`Error::ArenaTooSmall`], [`Error::ArenaMisaligned`].
-    #[inline]
-    pub fn reopen(bytes: &'a mut [u8]) -> Result<Self, Error> {
-        Ok(Self { parts: arena::open(bytes)? })
+    /// If a capacity exceeds 2^20.
+    #[must_use]
+    pub fn new(settings: &Settings) -> Self {
+        Self { tables: Tables::new(settings) }
     }
 
     /// Opens a socket.
@@ -54,9 +26,9 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// [`Error::Full`].
     pub fn open_socket(&mut self, options: &SocketOptions) -> Result<SocketId, Error> {
-        let free = self.parts.sockets.iter().position(|socket| socket.state == FREE);
+        let free = self.tables.sockets.iter().position(|socket| socket.state == FREE);
         let free = free.ok_or(Error::Full)?;
-        let socket = &mut self.parts.sockets[free];
+        let socket = &mut self.tables.sockets[free];
         socket.state = OPEN;
         socket.next = NONE;
         socket.generation = socket.generation.wrapping_add(1);
@@ -75,7 +47,7 @@ impl<'a> Engine<'a> {
         let changes_recipients = (socket.multicast_all != 0) != options.multicast_all;
         socket.set_options(options);
         if changes_recipients {
-            self.parts.flows.invalidate();
+            self.tables.flows.invalidate();
         }
         Ok(())
     }
@@ -89,7 +61,7 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// [`Error::NoSuchSocket`]; [`Error::WrongState`] if the socket is bound; [`Error::NoPort`];
     /// [`Error::WrongAddress`] for a broadcast address; [`Error::AddressInUse`] if another socket
-    /// has the same binding and not both share it; [`Error::Corrupt`].
+    /// has the same binding and not both share it.
     pub fn bind(&mut self, id: SocketId, local: SocketAddress) -> Result<(), Error> {
         if self.socket(id)?.state != OPEN {
             return Err(Error::WrongState);
@@ -111,8 +83,7 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// [`Error::NoSuchSocket`]; [`Error::WrongState`] unless the socket is bound;
     /// [`Error::NoPort`]; [`Error::WrongAddress`] if the families differ or the binding does not
-    /// cover `local`; [`Error::AddressInUse`]; [`Error::Corrupt`]. After any error but `Corrupt`
-    /// the socket is unchanged.
+    /// cover `local`; [`Error::AddressInUse`]. After an error the socket is unchanged.
     pub fn connect(
         &mut self,
         id: SocketId,
@@ -132,7 +103,7 @@ impl<'a> Engine<'a> {
         if remote.port == 0 {
             return Err(Error::NoPort);
         }
-        self.remove(id.index)?;
+        self.remove(id.index);
         let key =
             Key::connected(SocketAddress { address: local, port: socket.key.local_port }, remote);
         if let Err(error) = self.insert(id.index, key) {
@@ -146,12 +117,12 @@ impl<'a> Engine<'a> {
     /// Closes a socket and ends its memberships.
     ///
     /// # Errors
-    /// [`Error::NoSuchSocket`], [`Error::Corrupt`].
+    /// [`Error::NoSuchSocket`].
     pub fn close(&mut self, id: SocketId) -> Result<(), Error> {
         if self.socket(id)?.state >= BOUND {
-            self.remove(id.index)?;
+            self.remove(id.index);
         }
-        self.end_memberships(|member| member.socket == id.index)?;
+        self.end_memberships(|member| member.socket == id.index);
         self.socket_mut(id)?.state = FREE;
         Ok(())
     }
@@ -185,15 +156,15 @@ impl<'a> Engine<'a> {
         Ok(((*state >= BOUND).then_some(local), (*state == CONNECTED).then_some(remote)))
     }
 
-    /// Returns all open sockets, for a caller that opened an existing arena.
+    /// Returns all open sockets.
     pub fn socket_ids(&self) -> impl Iterator<Item = SocketId> {
-        let open = (0_u32..).zip(&*self.parts.sockets).filter(|(_, socket)| socket.state != FREE);
+        let open = (0_u32..).zip(&*self.tables.sockets).filter(|(_, socket)| socket.state != FREE);
         open.map(|(index, socket)| SocketId { index, generation: socket.generation })
     }
 
     #[inline]
     pub(crate) fn socket(&self, id: SocketId) -> Result<&Socket, Error> {
-        let socket = self.parts.sockets.get(id.index as usize);
+        let socket = self.tables.sockets.get(id.index as usize);
         let is_open = |s: &&Socket| s.state != FREE && s.generation == id.generation;
         socket.filter(is_open).ok_or(Error::NoSuchSocket)
     }
@@ -201,14 +172,14 @@ impl<'a> Engine<'a> {
     #[inline]
     pub(crate) fn socket_mut(&mut self, id: SocketId) -> Result<&mut Socket, Error> {
         self.socket(id)?;
-        Ok(&mut self.parts.sockets[id.index as usize])
+        Ok(&mut self.tables.sockets[id.index as usize])
     }
 
     /// Inserts a socket under a key, after those that share the key.
     fn insert(&mut self, socket: u32, key: Key) -> Result<(), Error> {
-        self.parts.flows.invalidate();
-        let reuse_address = self.parts.sockets[socket as usize].reuse_address;
-        let table = self.parts.socket_table();
+        self.tables.flows.invalidate();
+        let reuse_address = self.tables.sockets[socket as usize].reuse_address;
+        let table = self.tables.socket_table();
         if let Some(first) = table.first(&key) {
             let both_share =
                 reuse_address != 0 && table.elements[first as usize].reuse_address != 0;
@@ -216,12 +187,13 @@ impl<'a> Engine<'a> {
                 return Err(Error::AddressInUse);
             }
         }
-        self.parts.sockets[socket as usize].key = key;
-        self.parts.socket_table().insert(socket)
+        self.tables.sockets[socket as usize].key = key;
+        self.tables.socket_table().insert(socket);
+        Ok(())
     }
 
-    fn remove(&mut self, socket: u32) -> Result<(), Error> {
-        self.parts.flows.invalidate();
-        self.parts.socket_table().remove(socket)
+    fn remove(&mut self, socket: u32) {
+        self.tables.flows.invalidate();
+        self.tables.socket_table().remove(socket);
     }
 }

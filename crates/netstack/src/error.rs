@@ -6,14 +6,6 @@ use core::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
-    /// The arena is smaller than its settings require.
-    ArenaTooSmall,
-    /// The arena is not 8-byte aligned.
-    ArenaMisaligned,
-    /// The bytes are not an arena, or have another version or impossible sizes.
-    NotAnArena,
-    /// The arena is inconsistent because of foreign writes. It must not be used further.
-    Corrupt,
     /// The capacity for this kind of object is used up.
     Full,
     /// The device does not exist.
@@ -42,10 +34,6 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::ArenaTooSmall => "arena too small",
-            Self::ArenaMisaligned => "arena not 8-byte aligned",
-            Self::NotAnArena => "not an arena of this version",
-            Self::Corrupt => "arena corrupt",
             Self::Full => "capacity used up",
             Self::NoSuchDevice => "no such device",
             Self::HasVlans => "device has VLANs",

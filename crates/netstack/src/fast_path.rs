@@ -13,7 +13,7 @@ use crate::flow::FlowKey;
 use crate::index::NONE;
 use crate::{Address, Datagram, DeviceId, Engine, Listener, PathError, Payload, SocketId, Verdict};
 
-impl Engine<'_> {
+impl Engine {
     /// Delivers a plain frame of a cached flow to its one socket and counts it as
     /// [`handle_frame`](Self::handle_frame) does. `None` if the frame must be handled otherwise;
     /// nothing has changed then.
@@ -43,7 +43,7 @@ impl Engine<'_> {
         frame: &[u8],
     ) -> Option<(SocketId, Payload)> {
         let (headers, payload) = self.check_fast_path::<H>(id, frame)?;
-        let socket = self.parts.flows.find(&headers.flow_key(id.0), self.parts.seed)?;
+        let socket = self.tables.flows.find(&headers.flow_key(id.0), self.tables.seed)?;
         let socket = self.count_received(socket, payload.len())?;
         self.count(id.0, Verdict::Delivered(1));
         let (offset, length) = (size_of::<H>() as u32, payload.len() as u32);
@@ -79,7 +79,7 @@ impl Engine<'_> {
         let headers = H::ref_from_prefix(frame).ok().map(|(headers, _)| headers);
         // An ICMP error has no recipient among the datagrams' sockets.
         if let Some(headers) = headers.filter(|headers| headers.is_fast_path() && socket != NONE) {
-            self.parts.flows.insert(headers.flow_key(device.0), self.parts.seed, socket);
+            self.tables.flows.insert(headers.flow_key(device.0), self.tables.seed, socket);
         }
     }
 }

@@ -4,13 +4,14 @@
 //! the lookups of connected, bound and wildcard sockets for each datagram. It is direct-mapped:
 //! each flow has one slot, and a colliding flow replaces it.
 
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+use alloc::boxed::Box;
+use zerocopy::FromZeros;
 
 use crate::Address;
 use crate::index::mix;
 
 /// The addresses and ports of a flow, as they appear in a packet.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[derive(Debug, Clone, Copy, FromZeros)]
 #[repr(C)]
 pub(crate) struct FlowKey {
     source: Address,
@@ -62,8 +63,8 @@ fn pack_ports(family: u64, device: u32, ports: [u8; 4]) -> u64 {
     u64::from(device) << 36 | family << 32 | u64::from(u32::from_ne_bytes(ports))
 }
 
-/// A flow cache entry as stored in the arena.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+/// A flow cache entry.
+#[derive(Debug, Clone, Copy, FromZeros)]
 #[repr(C)]
 pub(crate) struct Flow {
     key: FlowKey,
@@ -74,23 +75,23 @@ pub(crate) struct Flow {
 
 /// The flow cache. Its size is a power of two.
 #[derive(Debug)]
-pub(crate) struct FlowCache<'a> {
+pub(crate) struct FlowCache {
     /// The current era. Each change of sockets, addresses or memberships starts a new one and so
     /// invalidates all entries. The first era is 1.
-    pub(crate) era: &'a mut u64,
-    pub(crate) slots: &'a mut [Flow],
+    pub(crate) era: u64,
+    pub(crate) slots: Box<[Flow]>,
 }
 
-impl FlowCache<'_> {
+impl FlowCache {
     /// Returns the socket index of a flow. The caller must check the index against the sockets.
     #[inline(always)]
     pub(crate) fn find(&self, key: &FlowKey, seed: u64) -> Option<u32> {
         let flow = self.slots.get(self.slot(key, seed))?;
-        (flow.era == *self.era && key.matches(&flow.key)).then_some(flow.socket as u32)
+        (flow.era == self.era && key.matches(&flow.key)).then_some(flow.socket as u32)
     }
 
     pub(crate) fn insert(&mut self, key: FlowKey, seed: u64, socket: u32) {
-        let (slot, era) = (self.slot(&key, seed), *self.era);
+        let (slot, era) = (self.slot(&key, seed), self.era);
         if let Some(flow) = self.slots.get_mut(slot) {
             *flow = Flow { key, era, socket: socket.into() };
         }
@@ -98,7 +99,7 @@ impl FlowCache<'_> {
 
     /// Invalidates all entries.
     pub(crate) fn invalidate(&mut self) {
-        *self.era = self.era.wrapping_add(1);
+        self.era = self.era.wrapping_add(1);
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use crate::{
     Engine, Kernel, Listener, PathError, PathErrorReason, SocketAddress, SocketId, Verdict,
 };
 
-impl Engine<'_> {
+impl Engine {
     /// Handles an ICMP message without IP header, as a raw socket of the kernel delivers it, with a
     /// checksum that the kernel has validated. An error goes to the socket that sent the quoted
     /// datagram, if it belongs to the engine.
@@ -135,7 +135,7 @@ impl Engine<'_> {
         let source = SocketAddress::new(quoted.source, source_port);
         let destination = SocketAddress::new(quoted.destination, destination_port);
         let index = self.lookup(source, destination).ok_or(no_socket)?;
-        let socket = self.parts.sockets.get_mut(index as usize).ok_or(no_socket)?;
+        let socket = self.tables.sockets.get_mut(index as usize).ok_or(no_socket)?;
         let errors = &mut socket.counters.path_errors;
         *errors = errors.wrapping_add(1);
         let id = SocketId { index, generation: socket.generation };

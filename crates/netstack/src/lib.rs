@@ -1,7 +1,7 @@
 //! A UDP engine in user space, without I/O.
 //!
-//! Layer L1: a plain value without sockets, threads or clocks; `no_std`, no `unsafe`, no
-//! allocation.
+//! Layer L1: a plain value without sockets, threads or clocks; `no_std`, no `unsafe`. The engine
+//! allocates its tables when it is created, and nothing later.
 //!
 //! The caller passes received frames to [`Engine::handle_frame`]. Datagrams are delivered to a
 //! [`Listener`] while still in their frame. [`Engine::send`] writes complete frames into the buffer
@@ -36,8 +36,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
 //! let settings = Settings::default();
-//! let mut arena = vec![0_u64; settings.arena_size().div_ceil(8)];
-//! let mut engine = Engine::create(zerocopy::IntoBytes::as_mut_bytes(&mut arena[..]), &settings)?;
+//! let mut engine = Engine::new(&settings);
 //! let mac = MacAddress([2, 0, 0, 0, 0, 1]);
 //! let device = DeviceSettings { mac, mtu: 1_500, vlan: None };
 //! let device = engine.add_device(&device)?;
@@ -57,25 +56,6 @@
 //! # }
 //! ```
 //!
-//! # The arena
-//!
-//! The engine's whole state is one array of bytes that the caller owns, with indices instead of
-//! pointers. So it can be mapped at any address and continued by another process
-//! ([`Engine::open`]).
-//!
-//! ```text
-//! bytes each   part               refers to                       count
-//!         48   header             magic, version, counts, seed, era     1
-//!         80   devices            VLAN → parent device            Settings::devices
-//!         40   addresses          → device                        Settings::addresses
-//!        104   sockets            → next socket with the same key Settings::sockets
-//!         56   memberships        → socket, device, next, sources Settings::memberships
-//!         24   sources            → next source, membership       Settings::sources
-//!         56   flows              flow → socket, valid in one era 2 × sockets, a power of two
-//!          4   socket slots       hash → first socket of a key    2 × sockets, a power of two
-//!          4   membership slots   hash → first membership         2 × memberships, a power of two
-//! ```
-//!
 //! # Where to find what
 //!
 //! Start with [`Engine::handle_frame`] in `receive.rs`, which handles every frame and learns flows.
@@ -92,18 +72,18 @@
 //! | `icmp.rs` | ICMP errors for the socket that sent the datagram |
 //! | `membership.rs` | group memberships and source filters |
 //! | `device.rs`, `socket.rs`, `address.rs` | devices, sockets, addresses; their counters and keys |
-//! | `arena.rs`, `table.rs`, `index.rs` | layout and validation of the arena; hash tables |
+//! | `tables.rs`, `table.rs`, `index.rs` | the engine's tables; hash tables |
 //! | `listener.rs`, `error.rs` | callbacks, verdicts, errors |
 //!
 //! - **A new error counter**: add a field to [`DeviceCounters`] (`device.rs`) or [`SocketCounters`]
 //!   (`socket.rs`). Device counters are incremented in `Engine::count` (`receive.rs`), by verdict.
-//!   A change of the layout requires a new `VERSION` in `arena.rs`.
 //! - **A new wait**: the engine never waits. Waits are in the crate `stack`.
 #![no_std]
 #![forbid(unsafe_code)]
 
+extern crate alloc;
+
 mod address;
-mod arena;
 mod device;
 mod engine;
 mod error;
@@ -118,9 +98,9 @@ mod receive;
 mod send;
 mod socket;
 mod table;
+mod tables;
 
 pub use address::{Address, SocketAddress};
-pub use arena::Settings;
 pub use device::{DeviceCounters, DeviceId, DeviceSettings};
 pub use engine::Engine;
 pub use error::{Error, SendError};
@@ -129,3 +109,4 @@ pub use listener::{
 };
 pub use send::{PreparedHeader, Route};
 pub use socket::{SocketCounters, SocketId, SocketOptions};
+pub use tables::Settings;

@@ -1,14 +1,14 @@
 //! Multicast memberships and their source filters.
 
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+use zerocopy::FromZeros;
 
-use crate::index::NONE;
+use crate::index::{self, NONE};
 use crate::socket::{BOUND, Key, Socket};
-use crate::table::{Element, Table};
+use crate::table::Element;
 use crate::{Address, DeviceId, Engine, Error, SocketAddress, SocketId};
 
-/// A socket's membership of a group on a device, as stored in the arena.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+/// A socket's membership of a group on a device,.
+#[derive(Debug, Clone, Copy, FromZeros)]
 #[repr(C)]
 pub(crate) struct Membership {
     /// The group and the local port, and the device in place of the remote port.
@@ -44,14 +44,10 @@ impl Element for Membership {
     fn set_next(&mut self, next: u32) {
         self.next = next;
     }
-
-    fn is_inserted(&self) -> bool {
-        self.is_used == 1
-    }
 }
 
-/// An allowed source of a membership, as stored in the arena.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+/// An allowed source of a membership,.
+#[derive(Debug, Clone, Copy, FromZeros)]
 #[repr(C)]
 pub(crate) struct Source {
     pub(crate) address: Address,
@@ -61,15 +57,14 @@ pub(crate) struct Source {
     pub(crate) owner: u32,
 }
 
-impl Engine<'_> {
+impl Engine {
     /// Makes a bound socket a member of a group on a device. Only members receive datagrams to the
     /// group, and only on that device.
     ///
     /// # Errors
     /// [`Error::NoSuchSocket`], [`Error::NoSuchDevice`], [`Error::WrongState`] unless the socket is
     /// bound, [`Error::WrongAddress`] if the group is not a multicast address of the socket's
-    /// family, [`Error::Membership`] if the socket is a member already, [`Error::Full`],
-    /// [`Error::Corrupt`].
+    /// family, [`Error::Membership`] if the socket is a member already, [`Error::Full`].
     pub fn join(&mut self, id: SocketId, device: DeviceId, group: Address) -> Result<(), Error> {
         self.add_membership(id, device, group).map(|_| ())
     }
@@ -97,7 +92,7 @@ impl Engine<'_> {
         let at = self.add_membership(id, device, group)?;
         for &source in sources {
             if let Err(error) = self.add_allowed_source(at, source) {
-                self.end_membership(at)?;
+                self.end_membership(at);
                 return Err(error);
             }
         }
@@ -109,7 +104,7 @@ impl Engine<'_> {
     /// # Errors
     /// [`Error::NoSuchSocket`]; [`Error::Membership`] if the socket is not a member, the membership
     /// has no filter, or the source is allowed already; [`Error::WrongAddress`] as above;
-    /// [`Error::Full`]; [`Error::Corrupt`].
+    /// [`Error::Full`].
     pub fn add_source(
         &mut self,
         id: SocketId,
@@ -118,7 +113,7 @@ impl Engine<'_> {
         source: Address,
     ) -> Result<(), Error> {
         let at = self.membership(id, device, group)?;
-        if self.parts.memberships[at].sources == NONE {
+        if self.tables.memberships[at].sources == NONE {
             return Err(Error::Membership);
         }
         self.add_allowed_source(at, source)
@@ -129,7 +124,7 @@ impl Engine<'_> {
     ///
     /// # Errors
     /// [`Error::NoSuchSocket`]; [`Error::Membership`] if the socket is not a member or the source
-    /// is not in its filter; [`Error::Corrupt`].
+    /// is not in its filter.
     pub fn remove_source(
         &mut self,
         id: SocketId,
@@ -138,57 +133,54 @@ impl Engine<'_> {
         source: Address,
     ) -> Result<(), Error> {
         let membership = self.membership(id, device, group)?;
-        let first = self.parts.memberships[membership].sources;
+        let first = self.tables.memberships[membership].sources;
         let mut previous = NONE;
         let found = self.sources(first).find(|&at| {
-            let matches = self.parts.sources[at as usize].address == source;
+            let matches = self.tables.sources[at as usize].address == source;
             previous = if matches { previous } else { at };
             matches
         });
         let found = found.ok_or(Error::Membership)?;
-        let next = self.parts.sources[found as usize].next;
+        let next = self.tables.sources[found as usize].next;
         if previous == NONE && next == NONE {
-            return self.end_membership(membership);
+            self.end_membership(membership);
+            return Ok(());
         }
-        match self.parts.sources.get_mut(previous as usize) {
+        match self.tables.sources.get_mut(previous as usize) {
             Some(previous) => previous.next = next,
-            None => self.parts.memberships[membership].sources = next,
+            None => self.tables.memberships[membership].sources = next,
         }
-        self.parts.sources[found as usize].owner = 0;
-        self.parts.flows.invalidate();
+        self.tables.sources[found as usize].owner = 0;
+        self.tables.flows.invalidate();
         Ok(())
     }
 
     /// Ends a membership.
     ///
     /// # Errors
-    /// [`Error::NoSuchSocket`], [`Error::Membership`] if the socket is not a member,
-    /// [`Error::Corrupt`].
+    /// [`Error::NoSuchSocket`], [`Error::Membership`] if the socket is not a member.
     pub fn leave(&mut self, id: SocketId, device: DeviceId, group: Address) -> Result<(), Error> {
         let at = self.membership(id, device, group)?;
-        self.end_membership(at)
+        self.end_membership(at);
+        Ok(())
     }
 
     /// Returns the groups of a socket, with their devices.
     pub fn groups(&self, id: SocketId) -> impl Iterator<Item = (DeviceId, Address)> {
         let is_open = self.socket(id).is_ok();
-        let all = self.parts.memberships.iter();
+        let all = self.tables.memberships.iter();
         let own = all.filter(move |m| is_open && (m.is_used, m.socket) == (1, id.index));
         own.map(|m| (DeviceId(m.key.padding), m.key.local))
     }
 
     /// Ends all memberships for which `ends` returns `true`.
-    pub(crate) fn end_memberships(
-        &mut self,
-        ends: impl Fn(&Membership) -> bool,
-    ) -> Result<(), Error> {
-        for at in 0..self.parts.memberships.len() {
-            let member = &self.parts.memberships[at];
+    pub(crate) fn end_memberships(&mut self, ends: impl Fn(&Membership) -> bool) {
+        for at in 0..self.tables.memberships.len() {
+            let member = &self.tables.memberships[at];
             if member.is_used == 1 && ends(member) {
-                self.end_membership(at)?;
+                self.end_membership(at);
             }
         }
-        Ok(())
     }
 
     /// Returns `true` if the member accepts the datagram: its binding, peer and source filter must
@@ -200,7 +192,7 @@ impl Engine<'_> {
         source: SocketAddress,
         destination: SocketAddress,
     ) -> bool {
-        let Some(Socket { key, .. }) = self.parts.sockets.get(member.socket as usize) else {
+        let Some(Socket { key, .. }) = self.tables.sockets.get(member.socket as usize) else {
             return false;
         };
         let local = key.local == destination.address || key.local.is_any();
@@ -208,7 +200,7 @@ impl Engine<'_> {
         let allowed = member.sources == NONE
             || self
                 .sources(member.sources)
-                .any(|at| self.parts.sources[at as usize].address == source.address);
+                .any(|at| self.tables.sources[at as usize].address == source.address);
         local && remote && allowed
     }
 
@@ -231,66 +223,54 @@ impl Engine<'_> {
             return Err(Error::Membership);
         }
         let key = membership_key(&socket, device, group);
-        let all = &mut *self.parts.memberships;
+        let all = &mut *self.tables.memberships;
         let free = all.iter().position(|member| member.is_used == 0).ok_or(Error::Full)?;
         let (socket, next, sources) = (id.index, NONE, NONE);
         all[free] = Membership { key, socket, next, is_used: 1, has_delivered: 0, sources };
-        self.parts.flows.invalidate();
-        self.membership_table().insert(free as u32)?;
+        self.tables.flows.invalidate();
+        self.tables.membership_table().insert(free as u32);
         Ok(free)
     }
 
     fn membership(&self, id: SocketId, device: DeviceId, group: Address) -> Result<usize, Error> {
         let key = membership_key(self.socket(id)?, device, group);
-        let mut all = self.parts.memberships.iter();
+        let mut all = self.tables.memberships.iter();
         let found = all.position(|m| (m.is_used, m.socket, m.key) == (1, id.index, key));
         found.ok_or(Error::Membership)
     }
 
     fn add_allowed_source(&mut self, membership: usize, source: Address) -> Result<(), Error> {
-        let Membership { key, sources: next, .. } = self.parts.memberships[membership];
+        let Membership { key, sources: next, .. } = self.tables.memberships[membership];
         if source.is_any() || source.is_multicast() || source.is_ipv4() != key.local.is_ipv4() {
             return Err(Error::WrongAddress);
         }
-        if self.sources(next).any(|at| self.parts.sources[at as usize].address == source) {
+        if self.sources(next).any(|at| self.tables.sources[at as usize].address == source) {
             return Err(Error::Membership);
         }
-        let free = self.parts.sources.iter().position(|source| source.owner == 0);
+        let free = self.tables.sources.iter().position(|source| source.owner == 0);
         let free = free.ok_or(Error::Full)?;
         let owner = membership as u32 + 1;
-        self.parts.sources[free] = Source { address: source, next, owner };
-        self.parts.memberships[membership].sources = free as u32;
-        self.parts.flows.invalidate();
+        self.tables.sources[free] = Source { address: source, next, owner };
+        self.tables.memberships[membership].sources = free as u32;
+        self.tables.flows.invalidate();
         Ok(())
     }
 
-    /// Returns the sources of a membership from a first one on. All indices are valid.
+    /// Returns the sources of a membership from a first one on.
     #[inline]
     fn sources(&self, first: u32) -> impl Iterator<Item = u32> {
-        let all = &*self.parts.sources;
-        let next = move |&at: &u32| all.get(at as usize).map(|source| source.next);
-        core::iter::successors(Some(first), next)
-            .take_while(move |&at| (at as usize) < all.len())
-            .take(all.len())
+        let next = |&at: &u32| index::some(self.tables.sources[at as usize].next);
+        core::iter::successors(index::some(first), next)
     }
 
-    fn end_membership(&mut self, at: usize) -> Result<(), Error> {
-        self.parts.flows.invalidate();
-        let mut source = self.parts.memberships[at].sources;
-        while let Some(own) = self.parts.sources.get_mut(source as usize) {
-            // A cyclic list returns to a source that has just been freed.
-            if own.owner != at as u32 + 1 {
-                return Err(Error::Corrupt);
-            }
+    fn end_membership(&mut self, at: usize) {
+        self.tables.flows.invalidate();
+        let mut source = self.tables.memberships[at].sources;
+        while let Some(own) = self.tables.sources.get_mut(source as usize) {
             (own.owner, source) = (0, own.next);
         }
-        self.membership_table().remove(at as u32)?;
-        self.parts.memberships[at].is_used = 0;
-        Ok(())
-    }
-
-    fn membership_table(&mut self) -> Table<'_, Membership> {
-        self.parts.membership_table()
+        self.tables.membership_table().remove(at as u32);
+        self.tables.memberships[at].is_used = 0;
     }
 }
 

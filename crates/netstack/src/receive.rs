@@ -26,7 +26,7 @@ pub(crate) struct FrameContext {
     pub(crate) packet: usize,
 }
 
-impl Engine<'_> {
+impl Engine {
     /// Handles a received frame and delivers it to its sockets. The caller passes frames with
     /// [`Verdict::Kernel`] to the kernel unchanged.
     ///
@@ -56,7 +56,7 @@ impl Engine<'_> {
 
     #[inline]
     pub(crate) fn count(&mut self, device: u32, verdict: Verdict) {
-        let Some(device) = self.parts.devices.get_mut(device as usize) else { return };
+        let Some(device) = self.tables.devices.get_mut(device as usize) else { return };
         let counters = &mut device.counters;
         let counter = match verdict {
             Verdict::Delivered(_) => &mut counters.delivered,
@@ -91,7 +91,7 @@ impl Engine<'_> {
             }
             if tag.identifier() != 0 {
                 number = self.vlan(device, tag.identifier()).ok_or(other_device)?;
-                settings = &self.parts.devices[number as usize];
+                settings = &self.tables.devices[number as usize];
             }
             (ether_type, packet) = (inner, rest);
         }
@@ -105,7 +105,7 @@ impl Engine<'_> {
 
     #[cold]
     fn vlan(&self, device: DeviceId, identifier: u16) -> Option<u32> {
-        let mut devices = self.parts.devices.iter();
+        let mut devices = self.tables.devices.iter();
         let found = devices.position(|other| {
             (other.is_used, other.parent, other.vlan) == (1, device.0, identifier)
         });
@@ -235,7 +235,7 @@ impl Engine<'_> {
         payload: &[u8],
     ) -> Result<(), Verdict> {
         if sum.is_partial(udp.checksum()) {
-            if let Some(device) = self.parts.devices.get_mut(device as usize) {
+            if let Some(device) = self.tables.devices.get_mut(device as usize) {
                 device.has_partial = 1;
             }
             return Ok(());
@@ -274,7 +274,7 @@ impl Engine<'_> {
     #[inline]
     pub(crate) fn lookup(&self, local: SocketAddress, remote: SocketAddress) -> Option<u32> {
         let connected = Key::connected(local, remote);
-        let hash = connected.hash(self.parts.seed);
+        let hash = connected.hash(self.tables.seed);
         let found = self.first_with_hash(&connected, hash);
         let found = found.or_else(|| self.first(&Key::bound(local)));
         let found = found.or_else(|| self.first_wildcard(local));
@@ -295,15 +295,15 @@ impl Engine<'_> {
     ) -> bool {
         if !destination.address.is_multicast() {
             let socket = self.lookup(destination, source);
-            let socket = socket.and_then(|at| self.parts.sockets.get(at as usize));
+            let socket = socket.and_then(|at| self.tables.sockets.get(at as usize));
             return socket.is_some_and(|socket| socket.counters.received == 0);
         }
         let key = Membership::key(device.0, destination);
-        let (slots, members) = (&*self.parts.membership_slots, &*self.parts.memberships);
-        let first = table::find(slots, members, &key, key.hash(self.parts.seed));
+        let (slots, members) = (&*self.tables.membership_slots, &*self.tables.memberships);
+        let first = table::find(slots, members, &key, key.hash(self.tables.seed));
         first.is_some_and(|(_, first)| {
             let mut chain = table::chain(members, first);
-            chain.all(|at| members.get(at as usize).is_some_and(|member| member.has_delivered == 0))
+            chain.all(|at| members[at as usize].has_delivered == 0)
         })
     }
 
@@ -328,12 +328,13 @@ impl Engine<'_> {
 
     #[inline]
     fn first(&self, key: &Key) -> Option<u32> {
-        self.first_with_hash(key, key.hash(self.parts.seed))
+        self.first_with_hash(key, key.hash(self.tables.seed))
     }
 
     #[inline]
     fn first_with_hash(&self, key: &Key, hash: u32) -> Option<u32> {
-        table::find(self.parts.socket_slots, self.parts.sockets, key, hash).map(|(_, first)| first)
+        table::find(&self.tables.socket_slots, &self.tables.sockets, key, hash)
+            .map(|(_, first)| first)
     }
 
     /// Selects one of the sockets that share a key and can receive the datagram, by the hash of
@@ -345,15 +346,13 @@ impl Engine<'_> {
         hash: u32,
         can_receive: impl Fn(&Socket) -> bool,
     ) -> Option<u32> {
-        let sockets = &*self.parts.sockets;
+        let sockets = &*self.tables.sockets;
         let only = sockets.get(first as usize).filter(|socket| socket.next == NONE);
         if let Some(only) = only {
             return can_receive(only).then_some(first);
         }
-        let sharers = || {
-            table::chain(sockets, first)
-                .filter(|&at| sockets.get(at as usize).is_some_and(&can_receive))
-        };
+        let sharers =
+            || table::chain(sockets, first).filter(|&at| can_receive(&sockets[at as usize]));
         // The low bits have already selected the slot.
         let chosen = (u64::from(hash.rotate_right(16)) * sharers().count() as u64) >> 32;
         sharers().nth(chosen as usize)
@@ -375,7 +374,7 @@ impl Engine<'_> {
     /// Counts a received datagram for a socket.
     #[inline(always)]
     pub(crate) fn count_received(&mut self, index: u32, length: usize) -> Option<SocketId> {
-        let socket = self.parts.sockets.get_mut(index as usize)?;
+        let socket = self.tables.sockets.get_mut(index as usize)?;
         let SocketCounters { received, received_bytes, .. } = &mut socket.counters;
         *received = received.wrapping_add(1);
         *received_bytes = received_bytes.wrapping_add(length as u64);
@@ -392,17 +391,16 @@ impl Engine<'_> {
     ) -> Verdict {
         let Datagram { device, source, destination, .. } = *datagram;
         let key = Membership::key(device.0, destination);
-        let (slots, members) = (&*self.parts.membership_slots, &*self.parts.memberships);
-        let Some((_, first)) = table::find(slots, members, &key, key.hash(self.parts.seed)) else {
+        let (slots, members) = (&*self.tables.membership_slots, &*self.tables.memberships);
+        let Some((_, first)) = table::find(slots, members, &key, key.hash(self.tables.seed)) else {
             return Verdict::Kernel(Kernel::NoSocket);
         };
         let (mut at, mut delivered) = (first, 0);
-        for _ in 0..self.parts.memberships.len() {
-            let Some(&member) = self.parts.memberships.get(at as usize) else { break };
+        while let Some(&member) = self.tables.memberships.get(at as usize) {
             if self.accepts(&member, source, destination) {
                 delivered +=
                     u32::from(self.deliver_to_socket(now, member.socket, datagram, listener));
-                if let Some(member) = self.parts.memberships.get_mut(at as usize) {
+                if let Some(member) = self.tables.memberships.get_mut(at as usize) {
                     member.has_delivered = 1;
                 }
             }
@@ -429,12 +427,10 @@ impl Engine<'_> {
         for address in [destination.address, destination.address.any()] {
             let local = SocketAddress { address, ..destination };
             let Some(mut at) = self.first(&Key::bound(local)) else { continue };
-            for _ in 0..self.parts.sockets.len() {
-                let Some(&Socket { multicast_all, next, .. }) = self.parts.sockets.get(at as usize)
-                else {
-                    break;
-                };
-                let members = &*self.parts.memberships;
+            while let Some(&Socket { multicast_all, next, .. }) =
+                self.tables.sockets.get(at as usize)
+            {
+                let members = &*self.tables.memberships;
                 let is_member = || {
                     table::chain(members, first).any(|member| members[member as usize].socket == at)
                 };
@@ -457,7 +453,7 @@ impl Engine<'_> {
 
     /// Returns `true` for a broadcast address of any device.
     pub(crate) fn is_broadcast_anywhere(&self, address: Address) -> bool {
-        (0..self.parts.devices.len()).any(|device| self.is_broadcast(device as u32, address))
+        (0..self.tables.devices.len()).any(|device| self.is_broadcast(device as u32, address))
     }
 
     /// Delivers to every socket bound to the unspecified address and the port, and to the
@@ -473,8 +469,8 @@ impl Engine<'_> {
         for address in [Address::ANY_IPV4, Address::ANY_IPV6] {
             let local = SocketAddress { address, ..datagram.destination };
             let Some(mut at) = self.first(&Key::bound(local)) else { continue };
-            for _ in 0..self.parts.sockets.len() {
-                let Some(&socket) = self.parts.sockets.get(at as usize) else { break };
+            for _ in 0..self.tables.sockets.len() {
+                let Some(&socket) = self.tables.sockets.get(at as usize) else { break };
                 if socket.has_family_of(datagram.destination.address) {
                     delivered += u32::from(self.deliver_to_socket(now, at, datagram, listener));
                 }

@@ -66,7 +66,7 @@ impl PreparedHeader {
     }
 }
 
-impl Engine<'_> {
+impl Engine {
     /// Writes a complete frame into `buffer` and returns its length. `write` fills in the `length`
     /// bytes of payload in place.
     ///
@@ -92,7 +92,7 @@ impl Engine<'_> {
         *sent = sent.wrapping_add(1);
         *sent_bytes = sent_bytes.wrapping_add(length as u64);
         let identification = socket.identification as u16;
-        if let Some(device) = self.parts.devices.get_mut(header.device.0 as usize) {
+        if let Some(device) = self.tables.devices.get_mut(header.device.0 as usize) {
             device.counters.sent = device.counters.sent.wrapping_add(1);
         }
         write_frame(header, identification, frame, write);

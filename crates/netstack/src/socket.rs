@@ -1,6 +1,6 @@
 //! Sockets and their lookup keys.
 
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+use zerocopy::FromZeros;
 
 use crate::index::mix;
 use crate::table::Element;
@@ -65,9 +65,7 @@ impl Default for SocketOptions {
 }
 
 /// The counters of a socket.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, FromBytes, IntoBytes, KnownLayout, Immutable,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, FromZeros)]
 #[repr(C)]
 pub struct SocketCounters {
     /// Datagrams received.
@@ -91,8 +89,8 @@ pub(crate) const BOUND: u32 = 2;
 /// The state of a bound socket with one peer.
 pub(crate) const CONNECTED: u32 = 3;
 
-/// A socket as stored in the arena.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
+/// A socket.
+#[derive(Debug, Clone, Copy, FromZeros)]
 #[repr(C)]
 pub(crate) struct Socket {
     pub(crate) key: Key,
@@ -146,7 +144,7 @@ impl Socket {
 
 /// The lookup key of a socket. Without a peer, the remote address is unspecified and the remote
 /// port is 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromZeros)]
 #[repr(C)]
 pub(crate) struct Key {
     pub(crate) local: Address,
@@ -209,9 +207,5 @@ impl Element for Socket {
 
     fn set_next(&mut self, next: u32) {
         self.next = next;
-    }
-
-    fn is_inserted(&self) -> bool {
-        self.state >= BOUND
     }
 }

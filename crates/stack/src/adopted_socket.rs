@@ -88,7 +88,7 @@ impl AdoptedSocket {
         let mut control_plane = shared.control_plane();
         let mut data_plane = shared.data_plane();
         let engine = &mut data_plane.engine;
-        let id = engine.with(|engine| engine.open_socket(&options.to_engine()));
+        let id = engine.open_socket(&options.to_engine());
         let id = id.map_err(io::Error::other)?;
         data_plane.attach_socket(id, QUEUE_CAPACITY, Arc::clone(&readiness));
         let this = Self {
@@ -101,8 +101,8 @@ impl AdoptedSocket {
         };
         // From here on an error drops the socket, which takes the locks.
         let address = destination::to_engine_address(local);
-        let bound = data_plane.engine.with(|engine| {
-            engine.bind(id, address)?;
+        let engine = &mut data_plane.engine;
+        let bound = engine.bind(id, address).and_then(|()| {
             match remote.filter(|remote| !is_multicast(remote.ip())) {
                 Some(remote) => {
                     let remote = destination::to_engine_address(remote);
@@ -137,10 +137,10 @@ impl AdoptedSocket {
             let device = data_plane.device;
             let sources: Vec<_> = sources.iter().copied().map(Address::from).collect();
             let group = Address::from(group);
-            let joined = data_plane.engine.with(|engine| match sources[..] {
-                [] => engine.join(self.xdp.id, device, group),
-                _ => engine.join_sources(self.xdp.id, device, group, &sources),
-            });
+            let joined = match sources[..] {
+                [] => data_plane.engine.join(self.xdp.id, device, group),
+                _ => data_plane.engine.join_sources(self.xdp.id, device, group, &sources),
+            };
             joined.map_err(io::Error::other)?;
         }
         if self.groups.insert(group) {
@@ -164,7 +164,7 @@ impl AdoptedSocket {
         control_plane.groups.remove(&data_plane, group, self.local.port(), self.fd);
         let device = data_plane.device;
         let group = Address::from(group);
-        let _ = data_plane.engine.with(|engine| engine.leave(self.xdp.id, device, group));
+        let _ = data_plane.engine.leave(self.xdp.id, device, group);
     }
 
     /// Changes the options of datagrams sent from now on.
@@ -176,12 +176,8 @@ impl AdoptedSocket {
             return Ok(());
         }
         self.options = *options;
-        let set = self
-            .xdp
-            .shared
-            .data_plane()
-            .engine
-            .with(|engine| engine.set_options(self.xdp.id, &options.to_engine()));
+        let set =
+            self.xdp.shared.data_plane().engine.set_options(self.xdp.id, &options.to_engine());
         // Prepared headers contain the old options.
         self.xdp.shared.invalidate_paths();
         set.map_err(io::Error::other)

@@ -8,7 +8,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hairpin_netstack::{Address, Engine, Route, SocketId};
+use hairpin_netstack::{Address, Route, SocketId};
 use hairpin_wire::MacAddress;
 use hairpin_xdp::ETHERNET_HEADER;
 
@@ -538,15 +538,16 @@ impl ControlPlane {
         self.addresses.retain(|&old| {
             let present = found.iter().any(|found| found.address == old);
             if !present {
-                data_plane.engine.with(|engine| engine.remove_address(device, Address::from(old)));
+                data_plane.engine.remove_address(device, Address::from(old));
             }
             present
         });
         for new in found {
             let (address, broadcast) =
                 (Address::from(new.address), new.broadcast.map(Address::from));
-            let add = |engine: &mut Engine<'_>| engine.add_address(device, address, broadcast);
-            if !self.addresses.contains(&new.address) && data_plane.engine.with(add).is_ok() {
+            if !self.addresses.contains(&new.address)
+                && data_plane.engine.add_address(device, address, broadcast).is_ok()
+            {
                 self.addresses.push(new.address);
             }
         }
@@ -597,7 +598,7 @@ fn xdp_path(
         next_hop: MacAddress(mac),
         is_broadcast: false,
     };
-    let header = data_plane.engine.get().prepare(id, &route).map_err(engine_error)?;
+    let header = data_plane.engine.prepare(id, &route).map_err(engine_error)?;
     // A UMEM frame may be shorter than the interface's MTU.
     let frame = (shared.umem.settings().longest_frame() - ETHERNET_HEADER) as usize;
     // The length of the IP and UDP headers.

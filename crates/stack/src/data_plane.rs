@@ -6,8 +6,8 @@ use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::Arc;
 
 use hairpin_netstack::{
-    Address, Datagram, DeviceId, DeviceSettings, Listener, Payload, Settings, SocketAddress,
-    SocketId,
+    Address, Datagram, DeviceId, DeviceSettings, Engine, Listener, Payload, Settings,
+    SocketAddress, SocketId,
 };
 use hairpin_time::{Instant, Now, Utc};
 use hairpin_wire::{EtherType, EthernetHeader, MacAddress, VlanTag};
@@ -15,7 +15,6 @@ use hairpin_xdp::{Entry, EntryError, Interface, Packet, ReceiveStamps, Stamp};
 
 use crate::drops::{self, DropCause, DropCounters, Drops};
 use crate::long_frames::{LongFrames, Part};
-use crate::owned_engine::OwnedEngine;
 use crate::readiness::Readiness;
 use crate::receive_queue::{QueuedDatagram, ReceiveQueue};
 use crate::source_policy::{Source, SourcePolicy, SourceRules};
@@ -187,7 +186,7 @@ pub(crate) struct DataPlane {
     pub(crate) interface: Interface,
     /// Has the filter, if there is one.
     keeper: Option<KeeperClient>,
-    pub(crate) engine: OwnedEngine,
+    pub(crate) engine: Engine,
     pub(crate) device: DeviceId,
     /// The receive queues, by socket index.
     udp_queues: Vec<Option<ReceiveQueue<QueuedDatagram>>>,
@@ -222,8 +221,8 @@ impl DataPlane {
         sources: SourcePolicy,
         event_source: &Arc<EventSource>,
     ) -> Result<Self, hairpin_netstack::Error> {
-        let mut engine = OwnedEngine::new(settings);
-        let device = engine.with(|engine| engine.add_device(device))?;
+        let mut engine = Engine::new(settings);
+        let device = engine.add_device(device)?;
         let sockets = settings.sockets as usize;
         let has_stamps = interface.receive_stamps() != ReceiveStamps::Off;
         // The other half is for reception and transmission.
@@ -294,7 +293,7 @@ impl DataPlane {
     pub(crate) fn detach_socket(&mut self, id: SocketId) {
         let Some(mut queue) = self.udp_queues[id.index() as usize].take() else { return };
         self.udp_sockets -= 1;
-        if let Ok((Some(local), _)) = self.engine.get().endpoints(id) {
+        if let Ok((Some(local), _)) = self.engine.endpoints(id) {
             self.drops.forget(local.port);
         }
         while let Some(datagram) = queue.pop() {
@@ -458,7 +457,7 @@ impl DataPlane {
     pub(crate) fn set_source_rules(&mut self, rules: SourceRules) -> io::Result<()> {
         if self.sources.differs(&rules) {
             self.sources.update(rules)?;
-            self.engine.with(|engine| engine.forget_flows());
+            self.engine.forget_flows();
         }
         Ok(())
     }
@@ -466,13 +465,13 @@ impl DataPlane {
     /// Forgets what depends on the kernel's routes.
     pub(crate) fn forget_routes(&mut self) {
         if self.sources.forget_routes() {
-            self.engine.with(|engine| engine.forget_flows());
+            self.engine.forget_flows();
         }
     }
 
     /// Returns the interface's Ethernet address.
     pub(crate) fn mac(&self) -> [u8; 6] {
-        let settings = self.engine.get().device_settings(self.device);
+        let settings = self.engine.device_settings(self.device);
         settings.map(|settings| settings.mac.0).unwrap_or_default()
     }
 
@@ -579,7 +578,7 @@ impl DataPlane {
             }
             return;
         }
-        match self.engine.with(|engine| engine.deliver_known_flow(self.device, frame)) {
+        match self.engine.deliver_known_flow(self.device, frame) {
             Some((socket, payload)) => {
                 let to = Recipient { index: socket.index() as usize, payload };
                 self.deliver(to, packet, sink);
@@ -609,8 +608,7 @@ impl DataPlane {
         let no_reverse_path = false;
         let mut demux = Demux { first: None, copies: &mut self.copies, sources, no_reverse_path };
         let device = self.device;
-        let verdict =
-            self.engine.with(|engine| engine.handle_frame(NOW, device, frame, &mut demux));
+        let verdict = self.engine.handle_frame(NOW, device, frame, &mut demux);
         let Some(first) = demux.first else {
             let cause = match demux.no_reverse_path {
                 true => DropCause::NoReversePath,
@@ -666,7 +664,7 @@ impl DataPlane {
         }
         let Some([source, destination]) = ends else { return };
         let [from, to] = [source, destination].map(|end| SocketAddress::new(end.ip(), end.port()));
-        let is_waiting = self.engine.get().is_waiting(self.device, from, to);
+        let is_waiting = self.engine.is_waiting(self.device, from, to);
         if is_waiting && self.drops.record_waiting(destination, cause) {
             self.event_source.wake_for_drops();
         }
@@ -758,7 +756,7 @@ impl DataPlane {
     /// Updates the interface's Ethernet address and MTU in the engine.
     pub(crate) fn set_device(&mut self, mac: [u8; 6], mtu: u16) {
         // The device exists as long as the engine.
-        let _ = self.engine.with(|engine| engine.set_device(self.device, MacAddress(mac), mtu));
+        let _ = self.engine.set_device(self.device, MacAddress(mac), mtu);
     }
 }
 

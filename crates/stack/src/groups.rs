@@ -325,11 +325,9 @@ pub(crate) fn family_bit(address: IpAddr) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use hairpin_netstack::{Settings, SocketOptions};
+    use hairpin_netstack::{Engine, Settings, SocketOptions};
 
     use super::*;
-    use crate::owned_engine::OwnedEngine;
-
     #[test]
     fn group_reaches_foreign_members_and_own_ones_at_the_port() {
         let group: IpAddr = [239, 1, 1, 1].into();
@@ -348,9 +346,8 @@ mod tests {
     fn sent_to() -> (Groups, SocketAddr, [SocketId; 2]) {
         let settings =
             Settings { devices: 1, addresses: 1, sockets: 2, memberships: 1, sources: 1, seed: 7 };
-        let mut engine = OwnedEngine::new(&settings);
-        let ids = [(); 2]
-            .map(|()| engine.with(|engine| engine.open_socket(&SocketOptions::default())).unwrap());
+        let mut engine = Engine::new(&settings);
+        let ids = [(); 2].map(|()| engine.open_socket(&SocketOptions::default()).unwrap());
         (Groups::new().unwrap(), SocketAddr::from(([239, 1, 1, 1], 7)), ids)
     }
 

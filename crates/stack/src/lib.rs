@@ -85,7 +85,6 @@
 //! | `tcp.rs`, `tcp/` | [`TcpSocket`]: takeover, handback, frames of connections |
 //! | `poller.rs`, `readiness.rs` | [`Poller`]; readiness of sockets, epoll |
 //! | `data_plane.rs`, `receive_queue.rs` | frames off the rings, demultiplexing, queues, drops |
-//! | `owned_engine.rs` | the engine and its arena |
 //! | `fast_mutex.rs`, `fast_mutex/` | [`FastMutex`], the lock of the data plane and of connections |
 //! | `control_plane.rs`, `destination.rs` | addresses, routes, neighbors; [`Destination`] and its
 //! path |
@@ -127,7 +126,6 @@ mod long_frames;
 mod memberships;
 mod neighbors;
 mod netlink;
-mod owned_engine;
 mod path_event;
 mod poller;
 mod raw_frames;

@@ -67,11 +67,11 @@ impl UdpSocket {
         let mut data_plane = shared.data_plane();
         epoll.watch(data_plane.interface.sockets(), true)?;
         let engine = &mut data_plane.engine;
-        let id = engine.with(|engine| engine.open_socket(&options.to_engine()));
+        let id = engine.open_socket(&options.to_engine());
         let id = id.map_err(io::Error::other)?;
         let token = watcher::FIRST_SOCKET_TOKEN + u64::from(id.index());
         let address = destination::to_engine_address(packet_local);
-        let bound = engine.with(|engine| engine.bind(id, address)).map_err(engine_error);
+        let bound = engine.bind(id, address).map_err(engine_error);
         let capacity = data_plane.queue_capacity();
         data_plane.attach_socket(id, capacity, Arc::clone(&readiness));
         let this = Self {
@@ -124,8 +124,7 @@ impl UdpSocket {
             if !is_multicast(far.ip()) {
                 let local = Address::from(near.ip());
                 let peer = destination::to_engine_address(far);
-                let connected =
-                    data_plane.engine.with(|engine| engine.connect(self.xdp.id, local, peer));
+                let connected = data_plane.engine.connect(self.xdp.id, local, peer);
                 connected.map_err(engine_error)?;
             }
             control_plane.connect(&data_plane, self.xdp.id, near, far)?;
@@ -169,10 +168,10 @@ impl UdpSocket {
                 let device = data_plane.device;
                 let sources: Vec<_> = sources.iter().copied().map(Address::from).collect();
                 let group = Address::from(group);
-                data_plane.engine.with(|engine| match sources[..] {
-                    [] => engine.join(self.xdp.id, device, group),
-                    _ => engine.join_sources(self.xdp.id, device, group, &sources),
-                })
+                match sources[..] {
+                    [] => data_plane.engine.join(self.xdp.id, device, group),
+                    _ => data_plane.engine.join_sources(self.xdp.id, device, group, &sources),
+                }
             };
             if let Err(error) = joined {
                 let _ = self.backing.leave(group, self.xdp.shared.interface);
@@ -210,7 +209,7 @@ impl UdpSocket {
         control_plane.groups.remove(&data_plane, group, self.local.port(), self.backing.fd());
         let device = data_plane.device;
         let group = Address::from(group);
-        let left = data_plane.engine.with(|engine| engine.leave(self.xdp.id, device, group));
+        let left = data_plane.engine.leave(self.xdp.id, device, group);
         // Datagrams already in the backing socket are found by the next receive.
         self.xdp.readiness.set_kernel_pending();
         left.map_err(io::Error::other)
@@ -225,7 +224,7 @@ impl UdpSocket {
         self.options.multicast_ttl = ttl;
         let mut data_plane = self.xdp.shared.data_plane();
         let options = self.options.to_engine();
-        let set = data_plane.engine.with(|engine| engine.set_options(self.xdp.id, &options));
+        let set = data_plane.engine.set_options(self.xdp.id, &options);
         set.map_err(io::Error::other)?;
         drop(data_plane);
         // Prepared headers contain the old value.

@@ -282,29 +282,6 @@ mod tests {
     }
 
     #[test]
-    fn resume_continues_after_another_owner() {
-        let (mut first, mut reader) = ring(4, u32::MAX);
-        push(&mut first, 1);
-        first.submit();
-        let first_written = first.written;
-        // Acts as another owner that writes one more entry.
-        // SAFETY: the entry is free, and the consumer does not read it before the store below.
-        first.memory.entry(first_written).with_mut(|place| unsafe { place.write(entry(2)) });
-        first.memory.producer().store(first_written.wrapping_add(1), Ordering::Release);
-        first.resume();
-        assert!(push(&mut first, 3));
-        assert_eq!(first.free, 1);
-        first.submit();
-        assert_eq!(reader.available(), 3);
-        assert_eq!(reader.pop(), Some(entry(1)));
-        // Acts as another reader that consumes the second entry.
-        reader.memory.consumer().store(first_written.wrapping_add(1), Ordering::Release);
-        reader.resume();
-        assert_eq!([reader.available(), first.pending()], [1, 1]);
-        assert_eq!(reader.pop(), Some(entry(3)));
-    }
-
-    #[test]
     #[should_panic(expected = "ends outside its memory")]
     fn new_rejects_a_ring_beyond_its_memory() {
         let mapping = Mapping::anonymous(4_096, false).unwrap();

@@ -232,8 +232,7 @@ impl Socket {
     ///
     /// # Safety
     /// `umem` is the memory registered with the socket. No other process or thread uses the
-    /// socket's rings while this value does: from now on, or between [`resume`](Self::resume) and
-    /// [`suspend`](Self::suspend). No frame in the rings has another owner.
+    /// socket's rings from now on. No frame in the rings has another owner.
     ///
     /// # Errors
     /// `Ring` if the descriptor is not such a socket; `Open` as for
@@ -292,30 +291,6 @@ impl Socket {
         };
         socket.recount_frames();
         Ok(socket)
-    }
-
-    /// Leaves the rings to another owner of the same socket: written entries are submitted, read
-    /// entries are released.
-    pub fn suspend(&mut self) {
-        self.fill.submit();
-        self.transmit.submit();
-        self.receive.release();
-        self.completion.release();
-    }
-
-    /// Continues after another owner has used the rings. Timestamps of frames that others sent are
-    /// not reported.
-    ///
-    /// # Safety
-    /// The last user of the rings has called `suspend`, and no other uses them until this value
-    /// does so. No frame in the rings has another owner.
-    pub unsafe fn resume(&mut self) {
-        self.fill.resume();
-        self.transmit.resume();
-        self.receive.resume();
-        self.completion.resume();
-        self.recount_frames();
-        self.stamps_requested.fill(false);
     }
 
     /// Recounts the frames lent to the kernel from the rings. Frames that a driver is processing

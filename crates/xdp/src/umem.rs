@@ -143,7 +143,7 @@ impl Umem {
     }
 
     /// Maps the memory of another process, created with the same settings. This process owns no
-    /// frame of it until [`claim`](Self::claim) is called.
+    /// frame of it.
     ///
     /// # Errors
     /// `NotSealed`; errors of the settings; the kernel's.
@@ -262,17 +262,6 @@ impl Umem {
             return None;
         }
         Some(Packet::new(Frame::new(base as u32, self.inner.id), offset as u32, length))
-    }
-
-    /// Takes ownership of a frame that was obtained outside this library, for example from another
-    /// process that shares the memory; `None` if there is no such frame.
-    ///
-    /// # Safety
-    /// The frame has no other owner: no process, no other [`Frame`], and not the kernel.
-    #[must_use]
-    pub unsafe fn claim(&self, address: FrameAddress) -> Option<Frame> {
-        // SAFETY: the caller guarantees the same conditions.
-        unsafe { self.packet_from_descriptor(address.0, 0) }.map(Packet::into_frame)
     }
 
     /// Returns the memory file to share with other processes; `None` unless the memory is
@@ -454,12 +443,12 @@ mod tests {
         let (umem, mut pool) = Umem::create(&settings).unwrap();
         let mut packet = umem.packet(pool.take().unwrap(), 5).unwrap();
         umem.bytes_mut(&mut packet).copy_from_slice(b"frame");
-        let address = packet.frame().address();
+        let (address, offset) = (packet.frame().address(), u64::from(packet.offset()));
         let file = File::from(umem.file().unwrap().try_clone_to_owned().unwrap());
         let other = Umem::open(file, &settings).unwrap();
         // SAFETY: the frame's first owner does not access it while this one reads.
-        let frame = unsafe { other.claim(address) }.unwrap();
-        assert_eq!(other.bytes(&other.packet(frame, 5).unwrap()), b"frame");
+        let packet = unsafe { other.packet_from_descriptor(address.0 + offset, 5) }.unwrap();
+        assert_eq!(other.bytes(&packet), b"frame");
     }
 
     #[test]

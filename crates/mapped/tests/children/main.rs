@@ -1,5 +1,4 @@
 //! Integration tests of `hairpin-mapped` that start child processes and open no journals.
 #![expect(clippy::unwrap_used, reason = "all of this program is tests")]
 
-mod arena;
 mod counter_pages;

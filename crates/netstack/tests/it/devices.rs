@@ -6,8 +6,7 @@ use hairpin_wire::MacAddress;
 
 #[test]
 fn device_changes_its_address_and_mtu() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let socket = bound(&mut engine, at("10.0.0.1", 7));
     let mut frame = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"x");
     let new = MacAddress([2, 0, 0, 0, 0, 9]);
@@ -29,8 +28,7 @@ fn device_changes_its_address_and_mtu() {
 
 #[test]
 fn removed_device_loses_its_addresses_and_memberships() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let vlan = DeviceSettings { vlan: Some((device, 5)), ..DEVICE };
     let vlan = engine.add_device(&vlan).unwrap();
     let other = engine.add_device(&DEVICE).unwrap();
@@ -63,8 +61,7 @@ fn removed_device_loses_its_addresses_and_memberships() {
 
 #[test]
 fn invalid_vlan_identifiers_are_rejected() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     for identifier in [0, 4_095, 4_096] {
         let settings = DeviceSettings { vlan: Some((device, identifier)), ..DEVICE };
         assert_eq!(engine.add_device(&settings), Err(Error::NoSuchVlan));
@@ -76,8 +73,7 @@ fn invalid_vlan_identifiers_are_rejected() {
 
 #[test]
 fn settings_can_be_read_back() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let addresses: Vec<_> = engine.addresses(device).collect();
     assert_eq!(addresses, [ip("10.0.0.1"), ip("fd00::1")]);
     let options = SocketOptions {

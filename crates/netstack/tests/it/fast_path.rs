@@ -179,14 +179,14 @@ impl Listener for CallbackLog<'_> {
 }
 
 /// Adds a second device, and a VLAN to the first device.
-fn devices(engine: &mut Engine<'_>, first: DeviceId) -> [DeviceId; 3] {
+fn devices(engine: &mut Engine, first: DeviceId) -> [DeviceId; 3] {
     let vlan = DeviceSettings { vlan: Some((first, 5)), ..DEVICE };
     [first, engine.add_device(&DEVICE).unwrap(), engine.add_device(&vlan).unwrap()]
 }
 
 /// Executes any step but a frame; returns the result as text.
 fn apply(
-    engine: &mut Engine<'_>,
+    engine: &mut Engine,
     devices: [DeviceId; 3],
     sockets: &mut Vec<SocketId>,
     step: &Step,
@@ -243,7 +243,7 @@ fn apply(
     }
 }
 
-fn counters(engine: &Engine<'_>, devices: [DeviceId; 3], sockets: &[SocketId]) -> String {
+fn counters(engine: &Engine, devices: [DeviceId; 3], sockets: &[SocketId]) -> String {
     let devices = devices.map(|device| engine.device_counters(device).unwrap());
     let sockets: Vec<_> = sockets.iter().map(|&id| engine.socket_counters(id).unwrap()).collect();
     format!("{devices:?} {sockets:?}")
@@ -253,10 +253,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
     #[test]
     fn both_paths_deliver_and_count_the_same(steps in proptest::collection::vec(step(), 1..150)) {
-        let mut memories = [(); 2].map(|()| memory(&SMALL));
-        let [ours, theirs] = &mut memories;
-        let (mut quick, device) = engine(ours);
-        let (mut general, _) = engine(theirs);
+        let [(mut quick, device), (mut general, _)] = [engine(), engine()];
         let ids = devices(&mut quick, device);
         devices(&mut general, device);
         let [mut sockets, mut others] = [const { Vec::new() }; 2];
@@ -287,12 +284,11 @@ proptest! {
 /// A cached flow is invalidated by every change that may affect its recipient.
 #[test]
 fn cached_flow_follows_every_change() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let (peer, group) = (at("10.0.0.2", 9), "239.1.1.1");
     let to_host = frame(peer, at("10.0.0.1", 7), b"x");
     let to_group = frame(peer, at(group, 7), b"x");
-    let expect = |engine: &mut Engine<'_>, frame: &[u8], sockets: &[SocketId]| {
+    let expect = |engine: &mut Engine, frame: &[u8], sockets: &[SocketId]| {
         for _ in 0..2 {
             let mut seen = Seen::default();
             engine.handle_frame(NOW, device, frame, &mut seen);
@@ -344,8 +340,7 @@ fn invalid_payload_offsets_have_no_endpoints() {
 /// More flows than the cache has slots: they replace each other and never reach another socket.
 #[test]
 fn colliding_flows_reach_their_own_sockets() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let sockets: Vec<_> = (1..=8).map(|port| bound(&mut engine, at("10.0.0.1", port))).collect();
     for _ in 0..2 {
         for peer in 1..200 {
@@ -364,8 +359,7 @@ fn colliding_flows_reach_their_own_sockets() {
 /// The IPv6 addresses differ only in their last bytes.
 #[test]
 fn ipv6_flows_are_distinguished_by_whole_addresses() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let hosts = ["fd00::1", "fd00::8"];
     let sockets = hosts.map(|host| bound(&mut engine, at(host, 7)));
     for peer in 1..400 {
@@ -385,8 +379,7 @@ fn ipv6_flows_are_distinguished_by_whole_addresses() {
 
 #[test]
 fn group_flow_is_cached_per_device() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let [_, second, _] = devices(&mut engine, device);
     let member = bound(&mut engine, at("0.0.0.0", 7));
     engine.join(member, device, ip("239.1.1.1")).unwrap();

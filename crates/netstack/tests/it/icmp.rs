@@ -7,7 +7,7 @@ use hairpin_netstack::{
 use hairpin_wire::{Icmpv4Header, Icmpv6Header};
 
 /// Returns a packet that the engine sent.
-fn sent(engine: &mut Engine<'_>, socket: SocketId, host: &str, to: SocketAddress) -> Vec<u8> {
+fn sent(engine: &mut Engine, socket: SocketId, host: &str, to: SocketAddress) -> Vec<u8> {
     let device = engine.add_device(&DEVICE).unwrap();
     let header = engine.prepare(socket, &route(device, host, to)).unwrap();
     let mut frame = [0; 200];
@@ -34,8 +34,7 @@ fn icmpv6(kind: u8, code: u8, rest: [u8; 4], quoted: &[u8]) -> Vec<u8> {
 
 #[test]
 fn icmp_errors_map_to_reasons() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, _) = engine(&mut memory);
+    let (mut engine, _) = engine();
     let socket = bound(&mut engine, at("10.0.0.1", 7));
     let to = at("10.0.0.2", 9);
     // Eight bytes of the datagram are sufficient.
@@ -63,8 +62,7 @@ fn icmp_errors_map_to_reasons() {
 
 #[test]
 fn icmpv6_errors_map_to_reasons() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, _) = engine(&mut memory);
+    let (mut engine, _) = engine();
     let socket = bound(&mut engine, at("fd00::1", 7));
     engine.connect(socket, ip("fd00::1"), at("fd00::2", 9)).unwrap();
     let quoted = sent(&mut engine, socket, "fd00::1", at("fd00::2", 9));
@@ -87,8 +85,7 @@ fn icmpv6_errors_map_to_reasons() {
 
 #[test]
 fn errors_that_quote_foreign_datagrams_are_ignored() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, _) = engine(&mut memory);
+    let (mut engine, _) = engine();
     let socket = bound(&mut engine, at("10.0.0.1", 7));
     engine.connect(socket, ip("10.0.0.1"), at("10.0.0.2", 9)).unwrap();
     let quoted = sent(&mut engine, socket, "10.0.0.1", at("10.0.0.2", 9));
@@ -113,8 +110,7 @@ fn errors_that_quote_foreign_datagrams_are_ignored() {
 
 #[test]
 fn errors_in_frames_are_reported_if_the_checksum_is_valid() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let socket = bound(&mut engine, at("10.0.0.1", 7));
     let quoted = sent(&mut engine, socket, "10.0.0.1", at("10.0.0.2", 9));
     let message = icmpv4(3, 3, [0; 4], &quoted);

@@ -1,7 +1,6 @@
 //! The engine, tested through its public interface.
 #![allow(clippy::unwrap_used, reason = "all of this program is tests")]
 
-mod corruption;
 mod devices;
 mod fast_path;
 mod icmp;

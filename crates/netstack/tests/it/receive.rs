@@ -6,21 +6,19 @@ use hairpin_netstack::{
     SocketOptions, Verdict,
 };
 use hairpin_time::Now;
-use zerocopy::IntoBytes;
 
 #[test]
 fn connected_precedes_bound_and_bound_precedes_any() {
     for (host, peer, other, any) in
         [("10.0.0.1", "10.0.0.2", "10.0.0.3", "0.0.0.0"), ("fd00::1", "fd00::2", "fd00::3", "::")]
     {
-        let mut memory = memory(&SMALL);
-        let (mut engine, device) = engine(&mut memory);
+        let (mut engine, device) = engine();
         let mut seen = Seen::default();
         let wild = bound(&mut engine, at(any, 7));
         let exact = shared_socket(&mut engine, at(host, 7));
         let connected = shared_socket(&mut engine, at(host, 7));
         engine.connect(connected, ip(host), at(peer, 9)).unwrap();
-        let mut to = |engine: &mut Engine<'_>, from, port, expected: &[_]| {
+        let mut to = |engine: &mut Engine, from, port, expected: &[_]| {
             let frame = frame(from, at(host, port), b"payload");
             let verdict = engine.handle_frame(NOW, device, &frame, &mut seen);
             match expected.len() {
@@ -44,8 +42,7 @@ fn connected_precedes_bound_and_bound_precedes_any() {
 
 #[test]
 fn datagram_callback_has_all_fields() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let socket = bound(&mut engine, at("10.0.0.1", 7));
     let mut frame = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"payload");
     frame[15] = 0xB9;
@@ -68,8 +65,7 @@ fn group_members_receive_and_no_others() {
         ("239.192.0.1", "239.192.0.2", "0.0.0.0", "10.0.0.1", "10.0.0.2"),
         ("ff15::1", "ff15::2", "::", "fd00::1", "fd00::2"),
     ] {
-        let mut memory = memory(&SMALL);
-        let (mut engine, device) = engine(&mut memory);
+        let (mut engine, device) = engine();
         let second = engine.add_device(&DeviceSettings { mac: THEIRS, ..DEVICE }).unwrap();
         let [first, also, no_member] = [(); 3].map(|()| shared_socket(&mut engine, at(any, 7)));
         let of_group = bound(&mut engine, at(group, 7));
@@ -104,8 +100,7 @@ fn group_members_receive_and_no_others() {
 
 #[test]
 fn broadcast_reaches_sockets_bound_to_any_address() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let second = engine.add_device(&DeviceSettings { mac: THEIRS, ..DEVICE }).unwrap();
     let [first, also] = [(); 2].map(|()| shared_socket(&mut engine, at("0.0.0.0", 7)));
     bound(&mut engine, at("10.0.0.1", 7));
@@ -125,8 +120,7 @@ fn broadcast_reaches_sockets_bound_to_any_address() {
 
 #[test]
 fn reuseport_balances_by_flow() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let sockets: Vec<_> = (0..3).map(|_| shared_socket(&mut engine, at("10.0.0.1", 7))).collect();
     let mut parts = [0; 3];
     for port in 1..=3_000 {
@@ -144,8 +138,7 @@ fn reuseport_balances_by_flow() {
 #[test]
 fn wrong_checksums_are_dropped() {
     for (host, peer) in [("10.0.0.1", "10.0.0.2"), ("fd00::1", "fd00::2")] {
-        let mut memory = memory(&SMALL);
-        let (mut engine, device) = engine(&mut memory);
+        let (mut engine, device) = engine();
         bound(&mut engine, at(host, 7));
         let good = frame(at(peer, 9), at(host, 7), b"payload");
         let is_ipv4 = ip(host).is_ipv4();
@@ -180,8 +173,7 @@ fn wrong_checksums_are_dropped() {
 #[test]
 fn partial_sum_is_accepted_in_the_fast_path_after_the_first_frame() {
     for (host, peer) in [("10.0.0.1", "10.0.0.2"), ("fd00::1", "fd00::2")] {
-        let mut memory = memory(&SMALL);
-        let (mut engine, device) = engine(&mut memory);
+        let (mut engine, device) = engine();
         let socket = bound(&mut engine, at(host, 7));
         let good = frame(at(peer, 9), at(host, 7), b"payload");
         let partial = with_partial_checksum(&good);
@@ -220,8 +212,7 @@ fn with_partial_checksum(frame: &[u8]) -> Vec<u8> {
 
 #[test]
 fn martian_sources_are_dropped_and_never_become_known_flows() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     for local in ["10.0.0.1", "fd00::1", "0.0.0.0"] {
         bound(&mut engine, at(local, if local == "0.0.0.0" { 8 } else { 7 }));
     }
@@ -268,8 +259,7 @@ fn martian_sources_are_dropped_and_never_become_known_flows() {
 
 #[test]
 fn known_flow_whose_source_becomes_our_own_is_martian() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     bound(&mut engine, at("10.0.0.1", 7));
     let frame = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"x");
     let mut seen = Seen::default();
@@ -298,8 +288,7 @@ impl Listener for Rejects {
 
 #[test]
 fn listener_rejects_sources_of_flows_that_are_not_known() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     bound(&mut engine, at("10.0.0.1", 7));
     let frame = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"x");
     let mut listener = Rejects(ip("10.0.0.3"), 0);
@@ -314,8 +303,7 @@ fn listener_rejects_sources_of_flows_that_are_not_known() {
 
 #[test]
 fn icmp_error_from_a_martian_source_counts_for_nothing() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     bound(&mut engine, at("10.0.0.1", 7));
     let quoted = frame(at("10.0.0.1", 7), at("10.0.0.2", 9), b"x");
     let error = |source: [u8; 4]| {
@@ -339,8 +327,7 @@ fn icmp_error_from_a_martian_source_counts_for_nothing() {
 
 #[test]
 fn udp_length_of_zero_is_that_of_the_packet_over_ipv6_only() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     bound(&mut engine, at("10.0.0.1", 7));
     bound(&mut engine, at("fd00::1", 7));
     let mut seen = Seen::default();
@@ -361,8 +348,7 @@ fn udp_length_of_zero_is_that_of_the_packet_over_ipv6_only() {
 
 #[test]
 fn foreign_frames_pass_to_the_kernel() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     bound(&mut engine, at("10.0.0.1", 7));
     bound(&mut engine, at("fd00::1", 7));
     let good = frame(at("10.0.0.2", 9), at("10.0.0.1", 7), b"payload");
@@ -399,8 +385,7 @@ fn foreign_frames_pass_to_the_kernel() {
 
 #[test]
 fn vlan_tag_selects_the_vlan_device() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let vlan = DeviceSettings { vlan: Some((device, 101)), ..DEVICE };
     let vlan = engine.add_device(&vlan).unwrap();
     bound(&mut engine, at("10.0.0.1", 7));
@@ -422,8 +407,7 @@ fn vlan_tag_selects_the_vlan_device() {
 
 #[test]
 fn closed_socket_differs_from_its_successor() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let first = bound(&mut engine, at("10.0.0.1", 7));
     engine.close(first).unwrap();
     let second = bound(&mut engine, at("10.0.0.1", 7));
@@ -438,8 +422,7 @@ fn closed_socket_differs_from_its_successor() {
 
 #[test]
 fn dual_stack_socket_receives_ipv4_that_no_ipv4_socket_receives() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let mut open = |dual_stack, local| {
         let options = SocketOptions { reuse_address: true, dual_stack, ..SocketOptions::default() };
         let socket = engine.open_socket(&options).unwrap();
@@ -474,8 +457,7 @@ fn dual_stack_socket_receives_ipv4_that_no_ipv4_socket_receives() {
 
 #[test]
 fn invalid_operations_are_rejected() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let host = at("10.0.0.1", 7);
     let bound_one = bound(&mut engine, host);
     let open = engine.open_socket(&SocketOptions::default()).unwrap();
@@ -495,35 +477,4 @@ fn invalid_operations_are_rejected() {
     assert_eq!(any, Err(Error::WrongAddress));
     while engine.open_socket(&SocketOptions::default()).is_ok() {}
     assert_eq!(engine.open_socket(&SocketOptions::default()), Err(Error::Full));
-}
-
-#[test]
-fn arena_works_at_any_address() {
-    let mut first = memory(&SMALL);
-    let (mut engine, device) = engine(&mut first);
-    let socket = bound(&mut engine, at("0.0.0.0", 7));
-    engine.join(socket, device, ip("239.1.1.1")).unwrap();
-    let mut seen = Seen::default();
-    let mut second = Vec::new();
-    for round in 0..10_u64 {
-        // Moves the arena; the old memory becomes unusable.
-        second = first.clone();
-        first.fill(u64::MAX);
-        let mut engine = Engine::open(second.as_mut_bytes()).unwrap();
-        for to in ["10.0.0.1", "239.1.1.1"] {
-            let mut frame = frame(at("10.0.0.2", 9), at(to, 7), b"x");
-            frame[0] |= 1;
-            engine.handle_frame(NOW, device, &frame, &mut seen);
-            assert_eq!(seen.sockets(), [socket], "{to}");
-        }
-        assert_eq!(engine.socket_counters(socket).unwrap().received, 2 * round + 2);
-        std::mem::swap(&mut first, &mut second);
-    }
-    drop(second);
-    let too_short = &mut first.as_mut_bytes()[..SMALL.arena_size() - 1];
-    assert_eq!(Engine::open(too_short).err(), Some(Error::ArenaTooSmall));
-    assert_eq!(Engine::open(&mut first.as_mut_bytes()[1..]).err(), Some(Error::ArenaMisaligned));
-    first[0] ^= 1;
-    assert_eq!(Engine::open(first.as_mut_bytes()).err(), Some(Error::NotAnArena));
-    assert_eq!(Engine::open(&mut []).err(), Some(Error::NotAnArena));
 }

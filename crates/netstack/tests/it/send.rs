@@ -18,8 +18,7 @@ proptest! {
         payloads in proptest::collection::vec(
             proptest::collection::vec(any::<u8>(), 0..200), 1..4),
     ) {
-        let mut memory = memory(&SMALL);
-        let (mut engine, parent) = engine(&mut memory);
+        let (mut engine, parent) = engine();
         let settings = DeviceSettings { vlan: vlan.map(|vlan| (parent, vlan)), ..DEVICE };
         let device = engine.add_device(&settings).unwrap();
         let options = SocketOptions { ttl, traffic_class, checksum, ..SocketOptions::default() };
@@ -76,8 +75,7 @@ fn group_has_its_own_ethernet_address_and_ttl() {
         ("0.0.0.0", "10.0.0.1", "239.129.2.3", [1, 0, 0x5E, 1, 2, 3], 22),
         ("::", "fd00::1", "ff15::1:2", [0x33, 0x33, 0, 1, 0, 2], 21),
     ] {
-        let mut memory = memory(&SMALL);
-        let (mut engine, device) = engine(&mut memory);
+        let (mut engine, device) = engine();
         let options = SocketOptions { ttl: 9, multicast_ttl: 3, ..SocketOptions::default() };
         let socket = engine.open_socket(&options).unwrap();
         engine.bind(socket, at(any, 7)).unwrap();
@@ -90,8 +88,7 @@ fn group_has_its_own_ethernet_address_and_ttl() {
 
 #[test]
 fn broadcast_requires_the_option() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let socket = bound(&mut engine, at("0.0.0.0", 7));
     let to = Route { is_broadcast: true, ..route(device, "10.0.0.1", at("10.0.0.255", 9)) };
     assert_eq!(engine.prepare(socket, &to).err(), Some(Error::BroadcastNotAllowed));
@@ -108,8 +105,7 @@ fn oversized_send_is_rejected_and_writes_nothing() {
     for (any, host, peer, limit) in
         [("0.0.0.0", "10.0.0.1", "10.0.0.2", 1_472), ("::", "fd00::1", "fd00::2", 1_452)]
     {
-        let mut memory = memory(&SMALL);
-        let (mut engine, device) = engine(&mut memory);
+        let (mut engine, device) = engine();
         let socket = bound(&mut engine, at(any, 7));
         let header = engine.prepare(socket, &route(device, host, at(peer, 9))).unwrap();
         let mut frame = [0; 1_514];
@@ -129,14 +125,13 @@ fn oversized_send_is_rejected_and_writes_nothing() {
 
 #[test]
 fn headers_require_a_valid_route_for_the_socket() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let open = engine.open_socket(&SocketOptions::default()).unwrap();
     let good = route(device, "10.0.0.1", at("10.0.0.2", 9));
     assert_eq!(engine.prepare(open, &good).err(), Some(Error::WrongState));
     let socket = bound(&mut engine, at("10.0.0.1", 7));
     let refused =
-        |engine: &hairpin_netstack::Engine<'_>, route: Route| engine.prepare(socket, &route).err();
+        |engine: &hairpin_netstack::Engine, route: Route| engine.prepare(socket, &route).err();
     assert_eq!(refused(&engine, good), None);
     for (source, to) in [
         ("10.0.0.3", at("10.0.0.2", 9)),
@@ -156,8 +151,7 @@ fn headers_require_a_valid_route_for_the_socket() {
 
 #[test]
 fn zero_checksum_is_sent_as_ones() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let socket = bound(&mut engine, at("10.0.0.1", 7));
     let to = route(device, "10.0.0.1", at("10.0.0.2", 9));
     let header = engine.prepare(socket, &to).unwrap();

@@ -11,10 +11,9 @@ fn members_receive_from_allowed_sources_only() {
         ("232.1.1.1", "0.0.0.0", "10.0.0.2", "10.0.0.3", "10.0.0.4"),
         ("ff35::1", "::", "fd00::2", "fd00::3", "fd00::4"),
     ] {
-        let mut memory = memory(&SMALL);
-        let (mut engine, device) = engine(&mut memory);
+        let (mut engine, device) = engine();
         let [first, second] = [(); 2].map(|()| shared_socket(&mut engine, at(any, 7)));
-        let expect = |engine: &mut Engine<'_>, from, sockets: &[_]| {
+        let expect = |engine: &mut Engine, from, sockets: &[_]| {
             for _ in 0..2 {
                 let mut seen = Seen::default();
                 let frame = frame(at(from, 9), at(group, 7), b"x");
@@ -50,8 +49,7 @@ fn members_receive_from_allowed_sources_only() {
 
 #[test]
 fn removing_the_last_source_ends_the_membership() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let (group, one, other) = (ip("232.1.1.1"), ip("10.0.0.2"), ip("10.0.0.3"));
     let socket = bound(&mut engine, at("0.0.0.0", 7));
     engine.join_sources(socket, device, group, &[one, other]).unwrap();
@@ -73,8 +71,7 @@ fn removing_the_last_source_ends_the_membership() {
 
 #[test]
 fn invalid_source_lists_are_rejected() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let (group, one) = (ip("232.1.1.1"), ip("10.0.0.2"));
     let socket = bound(&mut engine, at("0.0.0.0", 7));
     for (sources, error) in [
@@ -96,8 +93,7 @@ fn invalid_source_lists_are_rejected() {
 
 #[test]
 fn sources_are_freed_with_their_membership() {
-    let mut memory = memory(&SMALL);
-    let (mut engine, device) = engine(&mut memory);
+    let (mut engine, device) = engine();
     let group = ip("232.1.1.1");
     let host = |number: usize| ip(&format!("10.0.1.{number}"));
     let hosts: Vec<_> = (0..SMALL.sources as usize).map(host).collect();

@@ -1,4 +1,4 @@
-//! A host for tests: an engine over an arena, and a recording listener.
+//! A host for tests: an engine and a recording listener.
 #![allow(unreachable_pub, reason = "the modules of this program share it")]
 
 use std::net::IpAddr;
@@ -9,7 +9,6 @@ use hairpin_netstack::{
 };
 use hairpin_time::{Instant, Now, Utc};
 use hairpin_wire::MacAddress;
-use zerocopy::IntoBytes;
 
 pub const NOW: Now = Now { monotonic: Instant::ZERO, utc: Utc::EPOCH };
 pub const OURS: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
@@ -17,11 +16,6 @@ pub const THEIRS: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
 pub const SMALL: Settings =
     Settings { devices: 4, addresses: 8, sockets: 16, memberships: 16, sources: 16, seed: 0x5EED };
 pub const DEVICE: DeviceSettings = DeviceSettings { mac: OURS, mtu: 1_500, vlan: None };
-
-/// Returns aligned memory for an arena.
-pub fn memory(settings: &Settings) -> Vec<u64> {
-    vec![0xAA; settings.arena_size().div_ceil(8)]
-}
 
 pub fn ip(text: &str) -> Address {
     text.parse::<IpAddr>().unwrap().into()
@@ -32,8 +26,8 @@ pub fn at(text: &str, port: u16) -> SocketAddress {
 }
 
 /// Creates an engine with one device, whose addresses are 10.0.0.1 and fd00::1.
-pub fn engine(memory: &mut [u64]) -> (Engine<'_>, DeviceId) {
-    let mut engine = Engine::create(memory.as_mut_bytes(), &SMALL).unwrap();
+pub fn engine() -> (Engine, DeviceId) {
+    let mut engine = Engine::new(&SMALL);
     let device = engine.add_device(&DEVICE).unwrap();
     let broadcast = Some(ip("10.0.0.255"));
     engine.add_address(device, ip("10.0.0.1"), broadcast).unwrap();
@@ -41,13 +35,13 @@ pub fn engine(memory: &mut [u64]) -> (Engine<'_>, DeviceId) {
     (engine, device)
 }
 
-pub fn bound(engine: &mut Engine<'_>, local: SocketAddress) -> SocketId {
+pub fn bound(engine: &mut Engine, local: SocketAddress) -> SocketId {
     let socket = engine.open_socket(&SocketOptions::default()).unwrap();
     engine.bind(socket, local).unwrap();
     socket
 }
 
-pub fn shared_socket(engine: &mut Engine<'_>, local: SocketAddress) -> SocketId {
+pub fn shared_socket(engine: &mut Engine, local: SocketAddress) -> SocketId {
     let options = SocketOptions { reuse_address: true, ..SocketOptions::default() };
     let socket = engine.open_socket(&options).unwrap();
     engine.bind(socket, local).unwrap();

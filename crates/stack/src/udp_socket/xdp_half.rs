@@ -233,8 +233,7 @@ impl XdpHalf {
         let frame = fill_payload(&shared.umem, packet, path, length, fill);
         path.used.store(true, Ordering::Relaxed);
         let mut data_plane = shared.data_plane();
-        let sent =
-            data_plane.engine.with(|engine| engine.send(&path.header, length, frame, |_| {}));
+        let sent = data_plane.engine.send(&path.header, length, frame, |_| {});
         let length = sent.map_err(send_error)? as u32;
         let Some(mut packet) = frames.tx_frame.take() else { return Ok(()) };
         packet.truncate(length);
@@ -276,13 +275,13 @@ impl XdpHalf {
         };
         let frame = fill_payload(&self.shared.umem, packet, path, length, fill);
         let data_plane = self.shared.data_plane();
-        data_plane.engine.get().warm_up(&path.header, length, frame).map(drop).map_err(send_error)
+        data_plane.engine.warm_up(&path.header, length, frame).map(drop).map_err(send_error)
     }
 
     /// Closes the engine's socket and releases all frames.
     pub(crate) fn close(&mut self, data_plane: &mut DataPlane) {
         data_plane.detach_socket(self.id);
-        let _ = data_plane.engine.with(|engine| engine.close(self.id));
+        let _ = data_plane.engine.close(self.id);
         self.frames.release_all(data_plane);
     }
 }

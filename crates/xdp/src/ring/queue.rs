@@ -121,16 +121,9 @@ pub(crate) struct Producer<T> {
 
 impl<T: Copy> Producer<T> {
     pub(super) fn from_memory(memory: Memory<T>) -> Self {
-        let mut producer = Self { memory, written: 0, submitted: 0, free: 0 };
-        producer.resume();
-        producer
-    }
-
-    /// Continues at the shared producer index, where the previous owner of this side stopped.
-    /// Entries that were not submitted are discarded.
-    pub(crate) fn resume(&mut self) {
-        self.written = self.memory.producer().load(OBSERVE_PRODUCER);
-        (self.submitted, self.free) = (self.written, 0);
+        // The previous owner of this side stopped here.
+        let written = memory.producer().load(OBSERVE_PRODUCER);
+        Self { memory, written, submitted: written, free: 0 }
     }
 
     /// Reserves the next entry for writing; `None` if the ring is full. The consumer index is read
@@ -220,16 +213,10 @@ pub(crate) struct Consumer<T> {
 
 impl<T: Copy> Consumer<T> {
     pub(super) fn from_memory(memory: Memory<T>) -> Self {
-        let mut consumer = Self { memory, read: 0, cached_producer: 0, released: 0 };
-        consumer.resume();
-        consumer
-    }
-
-    /// Continues at the shared consumer index, where the previous owner of this side stopped.
-    /// Entries that were not released are read again.
-    pub(crate) fn resume(&mut self) {
-        self.read = self.memory.consumer().load(OBSERVE_CONSUMER);
-        (self.released, self.cached_producer) = (self.read, self.read);
+        // The previous owner of this side stopped here. Entries that were not released are read
+        // again.
+        let read = memory.consumer().load(OBSERVE_CONSUMER);
+        Self { memory, read, cached_producer: read, released: read }
     }
 
     /// Returns the number of entries that can be read now. The shared producer index is read only

@@ -165,7 +165,6 @@ fn socket_and_memory_move_to_another_owner() {
     filter.set_socket(slot, 0, first.as_fd()).unwrap();
     let descriptor = first.as_fd().try_clone_to_owned().unwrap();
     let file = File::from(umem.file().unwrap().try_clone_to_owned().unwrap());
-    let spare = pool.take().unwrap().address();
     drop((first, umem, pool, filter));
     let umem = Umem::open(file, &settings).unwrap();
     // SAFETY: the first owner no longer exists, and this is its memory.
@@ -183,20 +182,13 @@ fn socket_and_memory_move_to_another_owner() {
     assert_eq!((second.rx_frames(), second.tx_frames()), (16, 0));
     let received = second.receive().unwrap();
     assert_eq!(second.rx_frames(), 15);
-    second.suspend();
-    // SAFETY: no other owner used the socket in between.
-    unsafe { second.resume() };
-    assert_eq!((second.rx_frames(), second.receive()), (15, None));
-    assert_eq!(umem.bytes(&received).len(), 64);
-    // SAFETY: the first owner took this frame from its pool and no longer exists.
-    let frame = unsafe { umem.claim(spare) }.unwrap();
-    let mut answer = umem.packet(frame, 64).unwrap();
-    umem.bytes_mut(&mut answer).copy_from_slice(umem.bytes(&received));
-    second.transmit(answer).unwrap();
+    let bytes = umem.bytes(&received).to_vec();
+    assert_eq!(bytes.len(), 64);
+    second.transmit(received).unwrap();
     second.flush().unwrap();
     assert!(peer.parts().2[0].wait(Some(TIMEOUT)).unwrap());
     let (_, packet) = peer.receive().unwrap().unwrap();
-    assert_eq!(peer.bytes(&packet), umem.bytes(&received));
+    assert_eq!(peer.bytes(&packet), bytes);
 }
 
 /// A veth's driver is asked for receive timestamps and has none of its own. The kernel's clock
