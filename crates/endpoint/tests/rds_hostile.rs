@@ -16,6 +16,7 @@ use hairpin_host::Clock;
 use hairpin_rds::packet::{HEADER, Kind as Type};
 use hairpin_rds::{Config, Counters, Delivery, Socket};
 use hairpin_testbed::{CountingAllocator, allocated_bytes, scaled};
+use hairpin_testkit::Random;
 use hairpin_time::{Duration, Instant};
 
 const PACKETS: u64 = 100_000;
@@ -67,25 +68,6 @@ impl Kind {
         Self::HugeCounts,
         Self::Strangers,
     ];
-}
-
-/// A source of numbers that look random.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed ^ mixed >> 27
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-
-    fn bytes(&mut self) -> [u8; 4] {
-        (self.next() as u32).to_be_bytes()
-    }
 }
 
 /// Replaces bytes of a packet and corrects its checksum. `docs/reference/wire-formats.md` has the
@@ -223,7 +205,7 @@ impl Attack {
             beside: UdpSocket::bind("127.0.0.1:0").unwrap(),
             // No other program has sockets there, so the answers to random ports reach none.
             elsewhere: UdpSocket::bind("127.77.0.1:0").unwrap(),
-            random: Random(19),
+            random: Random::new(19),
             packet: Vec::with_capacity(2_048),
             received: 0,
             from_strangers: 0,
@@ -286,19 +268,19 @@ impl Attack {
     /// Writes a forged packet into the buffer.
     fn forge(&mut self, kind: Kind) {
         let Self { random, packet, peer, .. } = self;
-        let kept = &peer.kept[random.below(peer.data_sent.min(KEPT))];
+        let kept = &peer.kept[random.index(peer.data_sent.min(KEPT))];
         packet.clear();
         packet.extend_from_slice(kept);
-        let [first, second, third] = [(); 3].map(|()| random.bytes());
+        let [first, second, third] = [(); 3].map(|()| (random.any() as u32).to_be_bytes());
         match kind {
             Kind::Noise => {
                 packet.clear();
-                (0..random.below(100)).for_each(|_| packet.push(random.next() as u8));
+                (0..random.index(100)).for_each(|_| packet.push(random.any() as u8));
             }
             Kind::Replayed => {}
-            Kind::Truncated => packet.truncate(random.below(packet.len())),
+            Kind::Truncated => packet.truncate(random.index(packet.len())),
             Kind::Damaged => {
-                let bit = random.below(packet.len() * 8);
+                let bit = random.index(packet.len() * 8);
                 packet[bit / 8] ^= 1 << (bit % 8);
             }
             Kind::WrongSource => forged(packet, &[(12, &first), (16, &[0; 4])]),

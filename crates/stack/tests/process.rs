@@ -12,8 +12,9 @@ use std::process::{Child, Command, Stdio};
 
 use hairpin_stack::{Mode, SocketOptions, Stack};
 use hairpin_testbed::Host;
+use hairpin_testkit::Random;
 
-use support::{MS, Random, eventually, kernel, settings, testbed};
+use support::{MS, eventually, kernel, settings, testbed};
 
 /// The environment variable of the copy: its mode, and "fork" if it forks a child.
 const OWNER: &str = "HAIRPIN_STACK_DEATH";
@@ -82,7 +83,7 @@ fn killed_process_leaves_nothing_though_its_child_lives() {
     let peer = kernel(theirs, (theirs.address(), 0));
     peer.connect((ours.address(), PORT)).unwrap();
     peer.set_read_timeout(Some(MS * 50)).unwrap();
-    let (mut random, mut answered) = (Random(30), 0);
+    let (mut random, mut answered) = (Random::new(30), 0);
     for round in 0..30 {
         let how = ["generic", "native fork", "generic fork", "native"][round % 4];
         let mut child = start(ours, how);

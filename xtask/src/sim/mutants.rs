@@ -65,7 +65,7 @@ pub(super) const TCP: Subject = Subject {
     program: "it",
     test: "simulation::bytes_arrive_once_and_in_order",
     crates: &["tcp"],
-    others: &["time", "wire", "netsim"],
+    others: &["time", "wire", "netsim", "testkit"],
     registry: &["smoltcp"],
     mutants: TCP_MUTANTS,
 };

@@ -1,8 +1,8 @@
 //! Generates messages from a seed and the compiled layouts: every template, various versions and
 //! block lengths, and many nulls and range limits.
 
-use crate::random::Random;
 use hairpin_sbe::{BlockLayout, Encoding, Field, Message, MessageHeader, Presence};
+use hairpin_testkit::Random;
 
 /// A generator that reuses its memory for every message.
 pub(crate) struct MessageGenerator {
@@ -14,14 +14,14 @@ pub(crate) struct MessageGenerator {
 
 impl MessageGenerator {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { random: Random(seed), body: Vec::new(), may_shorten: true }
+        Self { random: Random::new(seed), body: Vec::new(), may_shorten: true }
     }
 
     /// Generates a message; its body is in `body`.
     pub(crate) fn generate(&mut self, message: &Message) -> MessageHeader {
         self.body.clear();
-        let version = match self.random.below(4) {
-            0 => self.random.below(usize::from(message.version) + 2) as u16,
+        let version = match self.random.index(4) {
+            0 => self.random.index(usize::from(message.version) + 2) as u16,
             _ => message.version,
         };
         let block_length = self.length(&message.block);
@@ -34,7 +34,7 @@ impl MessageGenerator {
         self.block(&message.block, block_length);
         for group in message.groups.iter().filter(|group| group.since <= version) {
             let block_length = self.length(&group.block);
-            let count = match self.random.below(64) {
+            let count = match self.random.index(64) {
                 0 => 255,
                 n => n % 4,
             };
@@ -50,7 +50,7 @@ impl MessageGenerator {
             }
         }
         for _ in message.data.iter().filter(|data| data.since <= version) {
-            let length = self.random.below(4);
+            let length = self.random.index(4);
             self.body.extend_from_slice(&(length as u16).to_le_bytes());
             self.bytes(length);
         }
@@ -59,9 +59,9 @@ impl MessageGenerator {
 
     /// Returns a block length: one of eight blocks is shorter than compiled, and one is longer.
     fn length(&mut self, layout: &BlockLayout) -> u16 {
-        match self.random.below(8) {
-            0 if self.may_shorten => self.random.below(usize::from(layout.length) + 1) as u16,
-            1 => layout.length + self.random.below(20) as u16,
+        match self.random.index(8) {
+            0 if self.may_shorten => self.random.index(usize::from(layout.length) + 1) as u16,
+            1 => layout.length + self.random.index(20) as u16,
             _ => layout.length,
         }
     }
@@ -69,7 +69,7 @@ impl MessageGenerator {
     fn bytes(&mut self, length: usize) {
         let end = self.body.len() + length;
         while self.body.len() < end {
-            let word = self.random.next().to_le_bytes();
+            let word = self.random.any().to_le_bytes();
             self.body.extend_from_slice(&word[..8.min(end - self.body.len())]);
         }
     }
@@ -82,7 +82,7 @@ impl MessageGenerator {
             let size = usize::from(field.kind.size);
             let at = usize::from(field.offset);
             if let Some(bytes) = block.get_mut(at..at + size) {
-                vary(field, layout.since, self.random.next(), bytes);
+                vary(field, layout.since, self.random.any(), bytes);
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Every message encoded from its getters' values, decoded again, and changed byte by byte.
 
 use crate::message_generator::MessageGenerator;
-use crate::random::Random;
 use hairpin_cme_codecs::{ilink3, mdp3};
 use hairpin_cme_copy::ValueLog;
 use hairpin_sbe::{BlockLayout, Message, MessageHeader};
+use hairpin_testkit::Random;
 use std::ops::Range;
 
 type Copy = fn(&MessageHeader, &[u8], &mut [u8], &mut ValueLog) -> usize;
@@ -54,7 +54,7 @@ struct FullMessage {
 
 impl FullMessage {
     fn new(seed: u64, message: &Message) -> Self {
-        let mut full = Self { random: Random(seed), body: Vec::new(), fields: Vec::new() };
+        let mut full = Self { random: Random::new(seed), body: Vec::new(), fields: Vec::new() };
         full.block(&message.block);
         for group in message.groups {
             let (head, count) = (full.body.len(), 2);
@@ -82,7 +82,7 @@ impl FullMessage {
     }
 
     fn fill(&mut self, length: usize) {
-        self.body.extend((0..length).map(|_| 1 + self.random.below(255) as u8));
+        self.body.extend((0..length).map(|_| 1 + self.random.index(255) as u8));
     }
 }
 
@@ -106,7 +106,7 @@ fn every_changed_byte_changes_the_value_of_its_field_alone() {
                 .flat_map(|(at, field)| field.clone().map(move |byte| (at, byte)));
             for (field, byte) in places {
                 let before = body[byte];
-                body[byte] ^= 1 + random.below(255) as u8;
+                body[byte] ^= 1 + random.index(255) as u8;
                 let (changed, _) = copied(copy, &header, &body);
                 let differs = |at: &usize| values.0[*at] != changed.0[*at];
                 let different: Vec<_> = (0..fields.len()).filter(differs).collect();

@@ -1,7 +1,7 @@
 //! Getters, setters and the visitor on arbitrary bytes, against a reading by CME's file.
 
 use crate::cme_schema::{self, Block, CmeSchema};
-use crate::random::Random;
+use crate::random::random_message;
 use hairpin_cme_codecs::{ilink3, mdp3};
 use hairpin_cme_copy::{PlainValue, ValueLog, VisitLog};
 use hairpin_sbe::{DecodeError, Message, MessageHeader};
@@ -159,7 +159,7 @@ proptest! {
     #[test]
     fn getters_setters_and_visitor_match_cme(seed: u64) {
         for_each_message(|schema, message| {
-            let (header, body) = Random(seed).message(schema.id, message, schema.version, 0);
+            let (header, body) = random_message(seed, schema.id, message, schema.version, 0);
             check_visited(schema, message, &header, &body);
             check_copied(schema, message, &header, &body);
         });
@@ -169,7 +169,7 @@ proptest! {
     fn fields_and_groups_newer_than_the_wire_are_null(seed: u64) {
         for_each_message(|schema, message| {
             for version in 0..=schema.version + 1 {
-                let (header, body) = Random(seed).message(schema.id, message, version, 0);
+                let (header, body) = random_message(seed, schema.id, message, version, 0);
                 check_visited(schema, message, &header, &body);
                 check_copied(schema, message, &header, &body);
             }
@@ -179,7 +179,7 @@ proptest! {
     #[test]
     fn decodes_blocks_of_other_lengths(seed: u64, stretch in -20_isize..20) {
         for_each_message(|schema, message| {
-            let (header, body) = Random(seed).message(schema.id, message, schema.version, stretch);
+            let (header, body) = random_message(seed, schema.id, message, schema.version, stretch);
             check_visited(schema, message, &header, &body);
             if stretch >= 0 {
                 check_copied(schema, message, &header, &body);
@@ -190,7 +190,7 @@ proptest! {
     #[test]
     fn truncation_is_an_error_and_trailing_bytes_are_ignored(seed: u64) {
         for_each_message(|schema, message| {
-            let (header, mut body) = Random(seed).message(schema.id, message, schema.version, 0);
+            let (header, mut body) = random_message(seed, schema.id, message, schema.version, 0);
             let whole = body.len();
             for length in 0..whole {
                 let cut = (schema.visit)(&header, &body[..length], &mut VisitLog::default());

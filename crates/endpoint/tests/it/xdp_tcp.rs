@@ -8,6 +8,7 @@ use crate::bypass_host::eventually;
 use hairpin_endpoint::xdp::{InterfaceSettings, Mode, Stack, StackSettings};
 use hairpin_endpoint::{Receive, Stream, TcpListener, TcpOptions, TcpStream, Transmit, Transport};
 use hairpin_testbed::{Host, Offloads, Queues, Testbed};
+use hairpin_testkit::Random;
 use socket2::SockRef;
 
 /// Both ends of a connection, with the transport of each.
@@ -77,16 +78,6 @@ fn bytes(at: usize, length: usize) -> Vec<u8> {
     (at..at + length).map(byte).collect()
 }
 
-/// A sequence of lengths that repeats after many steps.
-struct Lengths(u64);
-
-impl Lengths {
-    fn next(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
-        1 + (self.0 >> 33) as usize % limit
-    }
-}
-
 /// Writes the bytes from `at` on, as many as fit. Returns their number.
 fn write(stream: &mut TcpStream, at: usize, length: usize) -> usize {
     match stream.write(&bytes(at, length)) {
@@ -124,14 +115,14 @@ fn streams_are_exact_both_ways() {
     each_pair(|Pair { ends, transports }| {
         let bypasses = ends.iter().any(TcpStream::is_bypassing);
         assert!(bypasses, "quiet connections bypass the kernel at once");
-        let (mut lengths, mut sent, mut received) = (Lengths(7), [0; 2], [0; 2]);
+        let (mut lengths, mut sent, mut received) = (Random::new(7), [0; 2], [0; 2]);
         eventually_fast("both streams", || {
             for end in 0..2 {
-                let length = lengths.next(5_000).min(LENGTH - sent[end]);
+                let length = (1 + lengths.index(5_000)).min(LENGTH - sent[end]);
                 if sent[end] - received[end] < 200_000 {
                     sent[end] += write(&mut ends[end], sent[end], length);
                 }
-                let budget = lengths.next(20);
+                let budget = 1 + lengths.index(20);
                 received[1 - end] = read(&mut ends[end], budget, received[1 - end]);
             }
             received == [LENGTH; 2]

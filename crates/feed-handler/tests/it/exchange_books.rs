@@ -11,20 +11,10 @@ use hairpin_feed_handler::{
 };
 use hairpin_mdp3::{Action, EndOfEvent, Input};
 use hairpin_testbed::scaled;
+use hairpin_testkit::Random;
 use hairpin_time::{Duration, Instant, Now, Utc};
 
 const SIDES: [FeedLine; 2] = FeedLine::ALL;
-
-/// A small seeded random generator for losses.
-struct Random(u64);
-
-impl Random {
-    /// Returns `true` with a probability of `permille` in a thousand.
-    fn happens(&mut self, permille: u64) -> bool {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.0 >> 33) % 1_000 < permille
-    }
-}
 
 #[derive(Default)]
 struct Events {
@@ -72,7 +62,7 @@ impl Market {
             joined: [false; Feed::ALL.len()],
             now,
             history: HashMap::new(),
-            random: Random(seed),
+            random: Random::new(seed),
             loss_permille: 0,
         };
         market.handle_actions();
@@ -101,7 +91,7 @@ impl Market {
             Published::SnapshotOrders => Feed::SnapshotOrders,
         };
         for side in SIDES {
-            if self.joined[feed as usize] && !self.random.happens(self.loss_permille) {
+            if self.joined[feed as usize] && self.random.below(1_000) >= self.loss_permille {
                 let input = Input { feed, line: side, received: None };
                 let bytes = &packet[..transmit.length];
                 self.channel.handle_packet(self.now, input, bytes, &mut self.events);
@@ -129,7 +119,7 @@ impl Market {
         self.channel.handle_timeout(self.now, &mut self.events);
         self.handle_actions();
         match step {
-            Some((step, _)) if !self.random.happens(20) => self.check_book(step.instrument),
+            Some((step, _)) if !self.random.one_in(50) => self.check_book(step.instrument),
             _ => (0..100).for_each(|instrument| self.check_book(instrument)),
         }
     }

@@ -1,5 +1,6 @@
 //! A TCP proxy that can be cut, and that can split the stream into small pieces.
 
+use hairpin_testkit::Random;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 
@@ -12,7 +13,7 @@ pub(crate) struct TcpProxy {
     address: SocketAddrV4,
     to: SocketAddrV4,
     pairs: Vec<Pair>,
-    dice: Option<u64>,
+    random: Option<Random>,
     /// The number of one-byte chunks forwarded.
     pub(crate) single_bytes: u64,
 }
@@ -28,8 +29,8 @@ impl TcpProxy {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
         let SocketAddr::V4(address) = listener.local_addr().unwrap() else { unreachable!() };
-        let (pairs, dice) = (Vec::new(), None);
-        Self { listener: Some(listener), address, to, pairs, dice, single_bytes: 0 }
+        let (pairs, random) = (Vec::new(), None);
+        Self { listener: Some(listener), address, to, pairs, random, single_bytes: 0 }
     }
 
     pub(crate) fn address(&self) -> SocketAddrV4 {
@@ -38,7 +39,7 @@ impl TcpProxy {
 
     /// Forwards only a few bytes per call and connection from now on, often a single one.
     pub(crate) fn split_stream(&mut self, seed: u64) {
-        self.dice = Some(seed);
+        self.random = Some(Random::new(seed));
     }
 
     /// Closes all connections and refuses new ones.
@@ -77,10 +78,8 @@ impl TcpProxy {
 
     /// Returns the number of bytes to forward now.
     fn length(&mut self) -> usize {
-        let Some(dice) = &mut self.dice else { return usize::MAX };
-        *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let number = (*dice >> 33) as usize;
-        if number.is_multiple_of(2) { 1 + number / 2 % 3 } else { number / 2 % 4_000 }
+        let Some(random) = &mut self.random else { return usize::MAX };
+        if random.one_in(2) { 1 + random.index(3) } else { random.index(4_000) }
     }
 }
 

@@ -8,6 +8,7 @@ use etherparse::PacketBuilder;
 use hairpin_exchange::{
     Feed, MAX_PAYLOAD, Pace, Publication, SimulatedMarket, SimulatedMarketSettings,
 };
+use hairpin_testkit::Random;
 use hairpin_time::{Duration, Instant, Now, Utc};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, TsResolution};
@@ -164,21 +165,11 @@ fn hardware_timestamps_need_a_capable_interface() {
     assert_eq!(err, expected);
 }
 
-/// A seeded random number generator for losses and delays.
-struct FaultRng(u64);
-
-impl FaultRng {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.0 >> 33) % limit
-    }
-}
-
 /// A channel of the simulated exchange and its captured packets.
 struct Recording {
     market: SimulatedMarket,
     now: Now,
-    rng: FaultRng,
+    random: Random,
     /// The capture time in nanoseconds and the complete frame of each packet.
     frames: Vec<(u64, Vec<u8>)>,
     lost: u64,
@@ -194,7 +185,7 @@ impl Recording {
             utc: Utc::from_nanos(1_767_225_600_000_000_000),
         };
         let market = SimulatedMarket::new(settings, now);
-        Self { market, now, rng: FaultRng(5), frames: Vec::new(), lost: 0 }
+        Self { market, now, random: Random::new(5), frames: Vec::new(), lost: 0 }
     }
 
     /// Sends the next due packet, and returns `false` if there is no due packet.
@@ -211,11 +202,11 @@ impl Recording {
             Feed::Snapshots | Feed::SnapshotOrders => 3,
         };
         for side in [1, 2] {
-            if side == 2 && self.rng.below(10) == 0 {
+            if side == 2 && self.random.one_in(10) {
                 self.lost += 1;
                 continue;
             }
-            let late = if self.rng.below(20) == 0 { self.rng.below(400_000) } else { 0 };
+            let late = if self.random.one_in(20) { self.random.below(400_000) } else { 0 };
             let at = self.now.utc.as_nanos() + u64::from(side) * 7_000 + late;
             let builder = PacketBuilder::ethernet2([0; 6], [1; 6])
                 .ipv4([10, 0, 0, 1], [239, 192, 0, side], 1)

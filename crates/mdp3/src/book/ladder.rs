@@ -247,19 +247,15 @@ mod tests {
     /// Compares random entries on a ladder with the same on a list.
     #[test]
     fn matches_list() {
-        let mut seed = 7_u64;
-        let mut random = |mask_below: u64| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (seed >> 33) % mask_below
-        };
+        let mut random = hairpin_testkit::Random::new(7);
         for depth in [1, 2, 3, 9, 10] {
             let (mut ladder, mut list) = (Ladder::<MAX_DEPTH>::EMPTY, Vec::new());
             for price in 0..20_000 {
-                let action = BookAction::from_wire(random(6) as u8).unwrap();
-                let rank = random(depth as u64) as usize;
+                let action = BookAction::from_wire(random.below(6) as u8).unwrap();
+                let rank = random.index(depth);
                 // The actions that remove most are rare, so that levels remain.
                 if matches!(action, BookAction::DeleteThru | BookAction::DeleteFrom)
-                    && random(8) > 0
+                    && !random.one_in(8)
                 {
                     continue;
                 }

@@ -100,11 +100,10 @@ mod tests {
     fn is_like_a_list<const N: usize>() {
         let mut order = LevelOrder::new::<N>(N / 2);
         let mut list: Vec<_> = (0..N).collect();
-        let mut seed = 7_u64;
+        let mut random = hairpin_testkit::Random::new(7);
         for _ in 0..10_000 {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            let rank = (seed >> 33) as usize % N;
-            if seed >> 63 == 0 {
+            let rank = random.index(N);
+            if random.one_in(2) {
                 assert_eq!(order.spare_slot::<N>(), list[N - 1]);
                 let slot = list.pop().unwrap();
                 list.insert(rank, slot);

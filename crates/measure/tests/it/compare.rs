@@ -4,6 +4,7 @@ use hairpin_measure::{
     Clock, Host, Kind, Ratio, Recorder, Results, RoundFigures, Row, Setting, Timestamping, Verdict,
     compare,
 };
+use hairpin_testkit::Random;
 use hairpin_time::{Duration, Utc};
 
 /// The drift of a machine, as standard deviations of the logarithm of a median.
@@ -55,37 +56,30 @@ const BUSY: Machine = Machine {
 const ROWS: usize = 5;
 const SEEDS: u64 = 30;
 
-/// A random generator: SplitMix64.
-struct Random(u64);
+/// Returns a number from 0 to 1.
+fn uniform(random: &mut Random) -> f64 {
+    (random.any() >> 11) as f64 / (1_u64 << 53) as f64
+}
 
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Returns a normally distributed number, approximated by the sum of twelve uniform ones.
-    fn normal(&mut self, deviation: f64) -> f64 {
-        deviation * ((0..12).map(|_| self.uniform()).sum::<f64>() - 6.0)
-    }
+/// Returns a normally distributed number, approximated by the sum of twelve uniform ones.
+fn normal(random: &mut Random, deviation: f64) -> f64 {
+    deviation * ((0..12).map(|_| uniform(random)).sum::<f64>() - 6.0)
 }
 
 /// Returns a simulated run with medians around `base_ns`.
 fn run(random: &mut Random, machine: Machine, rounds: usize, base_ns: f64) -> Results {
-    let run = random.normal(machine.run);
+    let run = normal(random, machine.run);
     let [min, max] = machine.disturbed;
-    let fraction = min + (max - min) * random.uniform();
-    let mut is_disturbed = [false; ROWS].map(|_| random.uniform() < fraction);
+    let fraction = min + (max - min) * uniform(random);
+    let mut is_disturbed = [false; ROWS].map(|_| uniform(random) < fraction);
     let rows = (0..ROWS).map(|row| {
-        let row_shift = run + random.normal(machine.row);
+        let row_shift = run + normal(random, machine.row);
         let mut round = |random: &mut Random| {
-            if random.uniform() < 1.0 / machine.duration {
-                is_disturbed[row] = random.uniform() < fraction;
+            if uniform(random) < 1.0 / machine.duration {
+                is_disturbed[row] = uniform(random) < fraction;
             }
-            let slowdown = if is_disturbed[row] { 0.1 + 0.3 * random.uniform() } else { 0.0 };
-            let shift = row_shift + random.normal(machine.round) + slowdown;
+            let slowdown = if is_disturbed[row] { 0.1 + 0.3 * uniform(random) } else { 0.0 };
+            let shift = row_shift + normal(random, machine.round) + slowdown;
             base_ns * (row + 1) as f64 * shift.exp()
         };
         let medians: Vec<u64> = (0..rounds).map(|_| round(random) as u64).collect();
@@ -135,7 +129,7 @@ fn fraction(machine: Machine, rounds: usize, factor: f64, wanted: Verdict) -> f6
 fn fractions(machine: Machine, rounds: usize, factor: f64, wanted: Verdict) -> [f64; 2] {
     let mut counts = [0; 2];
     for seed in 0..SEEDS {
-        let random = &mut Random(seed << 32 | rounds as u64);
+        let random = &mut Random::new(seed << 32 | rounds as u64);
         let a = run(random, machine, rounds, 20_000.0);
         let b = run(random, machine, rounds, 20_000.0 * factor);
         for row in compare(&a, &b) {
@@ -159,7 +153,7 @@ fn repeats_are_within_noise_in_95_percent_of_rows() {
 #[test]
 fn run_compared_with_itself_is_within_noise() {
     for machine in [DEDICATED, SHARED, BUSY] {
-        let random = &mut Random(7);
+        let random = &mut Random::new(7);
         let run = run(random, machine, 7, 20_000.0);
         assert!(compare(&run, &run).iter().all(|row| row.verdict == Verdict::WithinNoise));
     }
@@ -203,7 +197,7 @@ fn intervals_over_rounds_have_their_nominal_coverage() {
         let (mut covered, mut covered_quiet) = (0, 0);
         let covers = |it: &Ratio| it.low <= 1.0 && it.high >= 1.0;
         for seed in 0..seeds {
-            let random = &mut Random(seed << 32 | 99);
+            let random = &mut Random::new(seed << 32 | 99);
             let a = run(random, stable, rounds, 20_000.0);
             let b = run(random, stable, rounds, 20_000.0);
             let compared = compare(&a, &b);

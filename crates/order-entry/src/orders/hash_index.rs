@@ -109,11 +109,11 @@ mod tests {
     #[test]
     fn finds_what_a_map_finds_after_inserts_and_removals() {
         let (capacity, mut index, mut map) = (16, HashIndex::new(16), BTreeMap::new());
-        let mut random = 1_u64;
+        let mut random = hairpin_testkit::Random::new(1);
         for _ in 0..20_000 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             // Few hashes, so that entries collide and wrap around the end.
-            let (slot, hash) = ((random >> 40) as u32 % capacity, 28 + (random >> 50) as u32 % 6);
+            let slot = random.below(capacity.into()) as u32;
+            let hash = 28 + random.below(6) as u32;
             match map.remove(&slot) {
                 Some(hash) => index.remove(hash, slot),
                 None => {

@@ -5,12 +5,13 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, AsRawFd};
 
 use crate::supported_waits::supported;
-use crate::traffic::{Numbers, Seen, Traffic, iterate_until};
+use crate::traffic::{Seen, Traffic, iterate_until};
 use hairpin_endpoint::{
     Receive, Source, Stream, TcpListener, TcpOptions, TcpStream, Transmit, UdpOptions, UdpReceiver,
     UdpSender, UdpSocket,
 };
 use hairpin_reactor::{Interest, Reactor, Wait};
+use hairpin_testkit::Random;
 use hairpin_time::Instant;
 
 const ANY_PORT: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
@@ -84,7 +85,7 @@ fn waits_deliver_same_datagrams() {
 
 fn delivered<E: Ends>(wait: Wait, seed: u64) -> Seen {
     println!("seed {seed}, {wait}");
-    let open = |actions: &mut Numbers| {
+    let open = |actions: &mut Random| {
         let batch = 1 + actions.below(40) as usize;
         let options = UdpOptions { batch, datagram_max: 512, ..UdpOptions::default() };
         let receivers = [(); 2].map(|()| E::receiver(options));
@@ -110,7 +111,7 @@ fn waits_carry_requests_and_replies() {
         let mut reactor = Reactor::new(wait).unwrap();
         let pong_token = reactor.add(&mut pong, Interest::READABLE).unwrap();
         let ping_token = reactor.add(&mut ping, Interest::READABLE).unwrap();
-        let mut numbers = Numbers(7);
+        let mut numbers = Random::new(7);
         let (mut asked, mut questions) = (0, std::collections::VecDeque::new());
         let (mut requests, mut answered) = (Vec::new(), 0);
         iterate_until(&mut reactor, |_, ready| {
@@ -180,7 +181,7 @@ fn waits_deliver_same_bytes_and_end_of_stream() {
     for seed in [4, 5, 6] {
         println!("seed {seed}");
         for wait in supported(Wait::ALL) {
-            let mut numbers = Numbers(seed);
+            let mut numbers = Random::new(seed);
             let chunk_max = 1 + numbers.below(5_000) as usize;
             let (mut client, mut server) = tcp(TcpOptions { chunk_max, ..TcpOptions::default() });
             let mut reactor = Reactor::new(wait).unwrap();

@@ -5,21 +5,10 @@ use std::net::SocketAddrV4;
 use hairpin_endpoint::{Receive, Source, Transmit};
 use hairpin_host::Clock;
 use hairpin_reactor::{Interest, Reactor, Ready, Token, Wait};
+use hairpin_testkit::Random;
 use hairpin_time::{Duration, Instant};
 
 const DATAGRAMS: usize = 10_000;
-
-/// A xorshift64* generator: the same numbers for the same seed.
-pub(crate) struct Numbers(pub(crate) u64);
-
-impl Numbers {
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % limit
-    }
-}
 
 /// Runs the loop until `is_over`. Fails on a timeout.
 pub(crate) fn iterate_until(
@@ -51,9 +40,9 @@ pub(crate) struct Traffic<I, O> {
     tokens: [Token; 2],
     seen: Seen,
     /// The random numbers for the datagrams to send, the same for every wait.
-    traffic: Numbers,
+    traffic: Random,
     /// The random numbers for the loop's actions between iterations.
-    actions: Numbers,
+    actions: Random,
     sent: usize,
     /// The maximum number of datagrams in a burst and in flight.
     burst: usize,
@@ -64,9 +53,9 @@ impl<I: Receive + Source, O: Transmit> Traffic<I, O> {
         wait: Wait,
         seed: u64,
         burst: usize,
-        open: impl FnOnce(&mut Numbers) -> Ends<I, O>,
+        open: impl FnOnce(&mut Random) -> Ends<I, O>,
     ) -> Self {
-        let (traffic, mut actions) = (Numbers(seed), Numbers(!seed));
+        let (traffic, mut actions) = (Random::new(seed), Random::new(!seed));
         let mut reactor = Reactor::new(wait).unwrap();
         let (mut receivers, senders) = open(&mut actions);
         let tokens =

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::supported_waits::supported;
-use crate::traffic::{Numbers, Seen, Traffic, iterate_until};
+use crate::traffic::{Seen, Traffic, iterate_until};
 use hairpin_endpoint::xdp::{Stack, StackSettings};
 use hairpin_endpoint::{
     MulticastGroup, Receive, Transmit, Transport, UdpOptions, UdpReceiver, UdpSender, UdpSocket,
@@ -12,6 +12,7 @@ use hairpin_endpoint::{
 use hairpin_host::Clock;
 use hairpin_reactor::{Interest, Reactor, Timers, Wait};
 use hairpin_testbed::{Host, Offloads, Queues, Testbed};
+use hairpin_testkit::Random;
 use hairpin_time::{Duration, Instant};
 
 const GROUPS: [SocketAddrV4; 2] = [
@@ -32,7 +33,7 @@ fn strict_transport(host: &Host) -> Transport {
 
 /// Delivers datagrams of two groups, like the two lines of a feed, sent from the other host.
 fn delivered(wait: Wait, by: &Transport, [here, there]: &[Host; 2]) -> Seen {
-    let open = |_: &mut Numbers| {
+    let open = |_: &mut Random| {
         let options = UdpOptions { datagram_max: 512, ..UdpOptions::default() };
         let receivers = GROUPS.map(|group| {
             let group = MulticastGroup { group, interface: here.address(), sources: &[] };

@@ -8,8 +8,9 @@ use std::time::Instant;
 
 use hairpin_stack::{Destination, Meta, Mode, UdpSocket};
 use hairpin_testbed::{Offloads, Queues, Testbed};
+use hairpin_testkit::Random;
 
-use crate::support::{Random, TIMEOUT, addresses, bind, pattern, stack, xdp_destination};
+use crate::support::{TIMEOUT, addresses, bind, pattern, stack, xdp_destination};
 
 /// The most datagrams in flight.
 const WINDOW: u64 = 64;
@@ -36,7 +37,7 @@ impl Datagrams {
     fn new(seed: u64) -> Self {
         let bytes = pattern(seed as u32, 2 * LONGEST as usize);
         let in_flight = [None; WINDOW as usize];
-        Self { bytes, random: Random(seed), in_flight, sent: 0, back: 0, oldest: 0 }
+        Self { bytes, random: Random::new(seed), in_flight, sent: 0, back: 0, oldest: 0 }
     }
 
     fn body(&self, number: u64, length: usize) -> &[u8] {

@@ -4,11 +4,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use hairpin_stack::{FallbackReason, Meta, Mode, PathEvent, Stack, UdpSocket};
 use hairpin_testbed::{Host, Testbed};
+use hairpin_testkit::Random;
 use socket2::{Domain, Socket, Type};
 
 use crate::support::{
-    MS, Random, addresses, bind_with, each_configuration, eventually, is_reported, kernel,
-    shared_options, stack, testbed,
+    MS, addresses, bind_with, each_configuration, eventually, is_reported, kernel, shared_options,
+    stack, testbed,
 };
 
 const PORT: u16 = 7_000;
@@ -110,7 +111,7 @@ fn change_memberships(testbed: &Testbed, mode: Mode, family: usize) {
     let mut members = [(); 3].map(|()| Member::bind(ours, &stack, family));
     let (mut plain, mut plain_received) = (None, 0);
     let sender = sender(theirs, family);
-    let mut random = Random(7 + family as u64);
+    let mut random = Random::new(7 + family as u64);
     let mut number = 0;
     for step in 0..STEPS {
         // The stack checks for listeners once a second, so the kernel socket changes rarely.

@@ -5,10 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use hairpin_stack::{Meta, UdpSocket};
+use hairpin_testkit::Random;
 
 use crate::support::{
-    MODES, Random, TIMEOUT, bind, bind_with, eventually, kernel, open, settings, shared_options,
-    stack, testbed, xdp_destination,
+    MODES, TIMEOUT, bind, bind_with, eventually, kernel, open, settings, shared_options, stack,
+    testbed, xdp_destination,
 };
 
 const PORT: u16 = 7_000;
@@ -70,7 +71,7 @@ fn datagrams_stay_in_order_across_readers() {
             peers[found.unwrap()].get_or_insert(peer);
         }
         let [Some(first), Some(second)] = peers else { unreachable!("both peers were found") };
-        let (mut random, mut number) = (Random(2_027), 0_u32);
+        let (mut random, mut number) = (Random::new(2_027), 0_u32);
         for _ in 0..20_000 {
             match random.below(5) as usize {
                 0 if members.iter().all(|member| member.pending.len() < 100) => {
@@ -144,7 +145,7 @@ fn random_sends_and_receives_lose_no_frame() {
         let mut socket = bind(ours, &stack, (ours.address(), PORT));
         let peer = kernel(theirs, (theirs.address(), 0));
         let mut to = xdp_destination(&socket, peer.local_addr().unwrap());
-        let (mut random, mut heard) = (Random(7), 0);
+        let (mut random, mut heard) = (Random::new(7), 0);
         for round in 0..2_000_u32 {
             match random.below(4) {
                 0 => peer.send_to(&[0; 18], (ours.address(), PORT)).map(drop).unwrap(),

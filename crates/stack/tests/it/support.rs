@@ -156,15 +156,3 @@ pub(crate) fn take(raw: &mut RawFrames) -> Packet {
 pub(crate) fn is_reported(stack: &Stack, mut matches: impl FnMut(&PathEvent) -> bool) -> bool {
     eventually(|| std::iter::from_fn(|| stack.next_event()).any(|event| matches(&event)))
 }
-
-/// A pseudo-random generator (Marsaglia's xorshift).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % limit
-    }
-}

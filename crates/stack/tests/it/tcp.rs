@@ -19,8 +19,9 @@ use hairpin_stack::{Mode, TakeoverError, TcpSocket};
 use hairpin_testbed::{
     Chance, Direction, Faults, Host, Offloads, Queues, RelaySettings, Testbed, scaled,
 };
+use hairpin_testkit::Random;
 
-use crate::support::{MODES, Random, TIMEOUT, addresses, eventually, stack};
+use crate::support::{MODES, TIMEOUT, addresses, eventually, stack};
 
 fn testbed(queues: u32) -> Testbed {
     let builder = Testbed::builder().queues(Queues::pairs(queues)).ipv6();
@@ -250,7 +251,7 @@ fn connection_is_taken_over_and_handed_back_at_random_offsets() {
     each_configuration(|testbed, mode| {
         let [client, _] = testbed.hosts();
         let stack = stack(client, mode);
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         for family in 0..2 {
             let [near, far] = connect(testbed, family);
             let far = echo(far);
@@ -368,7 +369,7 @@ fn expect_rest(sockets: &mut [TcpSocket; 2], streams: &mut [Stream; 2], end: usi
 fn stream_between(testbed: &Testbed, mode: Mode, cycles: u64) {
     let hosts = testbed.hosts();
     let stacks = [stack(&hosts[0], mode), stack(&hosts[1], mode)];
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for family in 0..2 {
         let [near, far] = connect(testbed, family);
         let mut sockets = [stacks[0].adopt_tcp(near).unwrap(), stacks[1].adopt_tcp(far).unwrap()];

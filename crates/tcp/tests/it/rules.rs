@@ -1,6 +1,7 @@
 //! Rules in the form of packet traces.
 
 use hairpin_tcp::{Action, Reason, Verdict};
+use hairpin_testkit::Random;
 use hairpin_time::{Duration, Instant};
 use hairpin_wire::{TcpFlags, TcpHeader, TcpOption};
 
@@ -358,13 +359,8 @@ fn peer_that_answers_after_30_ms_is_rarely_sent_again() {
 #[test]
 fn forged_segments_change_nothing() {
     let [mut a, mut b] = pair(&Shape::USUAL);
-    let mut seed = 5_u64;
-    let mut below = |limit: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        (seed >> 11) % limit
-    };
+    let mut random = Random::new(5);
+    let mut below = |limit: u64| random.below(limit);
     let (mut now, mut position) = (START, 0_u64);
     for _ in 0..10_000 {
         let bytes: Vec<u8> = (position..position + 1 + below(99)).map(|at| at as u8).collect();

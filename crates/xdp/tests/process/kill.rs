@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use hairpin_testbed::{Host, Testbed, scaled};
+use hairpin_testkit::Random;
 use hairpin_xdp::Mode;
 
 use crate::objects::{self, Kind, Objects};
@@ -31,15 +32,6 @@ fn eventually(mut condition: impl FnMut() -> bool) -> bool {
             false
         }
     })
-}
-
-/// Returns a pseudo-random number below `below` (splitmix64).
-fn chance(seed: &mut u64, below: u64) -> u64 {
-    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *seed;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (z ^ (z >> 31)) % below
 }
 
 /// A running owner process.
@@ -110,21 +102,21 @@ fn killed_owner_leaves_no_objects() {
     let unlimited = || std::fs::write("/proc/sys/net/ipv4/icmp_ratelimit", "0");
     ours.run(unlimited).unwrap().unwrap();
     let (mut most, mut census) = (BTreeMap::new(), BTreeMap::new());
-    let mut next = seed;
+    let mut random = Random::new(seed);
     for round in 0..scaled(KILLS) {
-        let phase = PHASES[chance(&mut next, PHASES.len() as u64) as usize];
-        let mode = if chance(&mut next, 2) == 0 { Mode::Native } else { Mode::Generic };
-        let forks_in = PHASES[chance(&mut next, PHASES.len() as u64) as usize];
-        let forks = (round % 2 == 0).then_some((forks_in, chance(&mut next, 2_000)));
+        let phase = random.pick(&PHASES);
+        let mode = if random.one_in(2) { Mode::Native } else { Mode::Generic };
+        let forks_in = random.pick(&PHASES);
+        let forks = (round % 2 == 0).then_some((forks_in, random.below(2_000)));
         let plan = Plan { mode, forks };
         let case = format!("seed {seed}, round {round}, {phase}, {plan}");
         let mut owner = Owner::start(ours, &plan);
         assert!(plan.forks.is_none() || owner.prints("forked"), "{case}: the owner has no child");
         assert!(owner.prints(phase), "{case}: the owner exited");
-        for _ in 0..chance(&mut next, 4) {
+        for _ in 0..random.below(4) {
             let _ = peer.send(b"work");
         }
-        std::thread::sleep(Duration::from_micros(chance(&mut next, 3_000)));
+        std::thread::sleep(Duration::from_micros(random.below(3_000)));
         let held = owner.kill();
         let released = eventually(|| held.left().is_empty());
         assert!(released, "{case}: {:?} of {held:?} are left", held.left());

@@ -4,28 +4,12 @@
 use std::ops::Range;
 
 use hairpin_cme_codecs::ilink3::BusinessReject521;
+use hairpin_testkit::Random;
 
 use super::*;
 
 /// The numbers of frames in texts.
 const FIRST_FAKE: u32 = 5_000_000;
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut value = self.0;
-        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((value ^ (value >> 31)) % limit as u64) as usize
-    }
-
-    fn one_of(&mut self, limit: usize) -> bool {
-        self.below(limit) == 0
-    }
-}
 
 /// A stream and the place of each numbered frame in it.
 #[derive(Default)]
@@ -50,13 +34,13 @@ fn hostile(number: u32, random: &mut Random) -> Vec<u8> {
     message.set_seq_num(number).set_text(MARK);
     let place = buffer.windows(MARK.len()).position(|text| text == MARK.as_bytes()).unwrap();
     let mut fake = sequence(FIRST_FAKE + number);
-    match random.below(4) {
+    match random.index(4) {
         0 => fake[1] = 0x80,
         1 => fake[0] += 7,
         2 => fake.truncate(12),
         _ => {}
     }
-    for start in [place + random.below(4), place + 40 + random.below(150)] {
+    for start in [place + random.index(4), place + 40 + random.index(150)] {
         buffer[start..start + fake.len()].copy_from_slice(&fake);
     }
     frame(&buffer)
@@ -65,7 +49,7 @@ fn hostile(number: u32, random: &mut Random) -> Vec<u8> {
 fn session(first: u32, count: u32, random: &mut Random) -> Sent {
     let mut sent = Sent::default();
     for number in first..first + count {
-        let frame = match random.below(4) {
+        let frame = match random.index(4) {
             0 => order(number),
             1 => hostile(number, random),
             _ => sequence(number),
@@ -99,32 +83,32 @@ fn captured(
     random: &mut Random,
 ) -> Vec<u32> {
     let length = sent.bytes.len();
-    let longest = [1, 30, 200, 1_400][random.below(4)];
+    let longest = [1, 30, 200, 1_400][random.index(4)];
     let mut segments = Vec::new();
     let mut at = 0;
     while at < length {
-        let end = (at + 1 + random.below(longest)).min(length);
+        let end = (at + 1 + random.index(longest)).min(length);
         segments.push(at..end);
         at = end;
     }
-    let first = if has_beginning { 0 } else { random.below(segments.len()) };
+    let first = if has_beginning { 0 } else { random.index(segments.len()) };
     segments.drain(..first);
     let mut kept = Vec::new();
-    let losses = [1_000_000, 20, 5][random.below(3)];
+    let losses = [1_000_000, 20, 5][random.index(3)];
     for segment in segments {
         // A probe of one byte at the beginning of a capture is not one of these segments.
-        if !random.one_of(losses) {
+        if !random.one_in(losses) {
             kept.push(segment.clone());
-            if random.one_of(6) {
-                let from = segment.start - random.below(segment.start.min(40) + 1);
+            if random.one_in(6) {
+                let from = segment.start - random.index(segment.start.min(40) + 1);
                 let known = from.max(kept[0].start);
                 kept.push(known..segment.end);
             }
         }
     }
     for place in 0..kept.len().saturating_sub(1) {
-        if random.one_of(5) {
-            let other = (place + 1 + random.below(8)).min(kept.len() - 1);
+        if random.one_in(5) {
+            let other = (place + 1 + random.index(8)).min(kept.len() - 1);
             kept.swap(place, other);
         }
     }
@@ -132,10 +116,10 @@ fn captured(
     for segment in kept {
         is_captured[segment.clone()].fill(true);
         capture.segment(start.wrapping_add(segment.start as u32), &sent.bytes[segment.clone()]);
-        if random.one_of(9) && segment.end > 1 {
+        if random.one_in(9) && segment.end > 1 {
             // A keep-alive probe repeats a byte with another value, or none.
             let before = start.wrapping_add(segment.end as u32 - 1);
-            capture.segment(before, if random.one_of(2) { &[] } else { &[0xa5] });
+            capture.segment(before, if random.one_in(2) { &[] } else { &[0xa5] });
         }
     }
     let is_whole =
@@ -149,32 +133,32 @@ fn numbers(out: &str) -> Vec<u32> {
 }
 
 fn captures(seed: u64, framing: Framing) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut capture = Capture::new();
     let mut expected = Vec::new();
-    let mut start = random.below(1 << 32) as u32;
-    let (has_beginning, mut is_ordered) = (random.one_of(2), true);
-    for connection in 0..1 + random.below(3) as u32 {
-        let (first, count) = (1 + 1_000 * connection, 1 + random.below(40) as u32);
+    let mut start = random.index(1 << 32) as u32;
+    let (has_beginning, mut is_ordered) = (random.one_in(2), true);
+    for connection in 0..1 + random.index(3) as u32 {
+        let (first, count) = (1 + 1_000 * connection, 1 + random.index(40) as u32);
         let sent = match framing {
             Framing::Ilink3 => session(first, count, &mut random),
             _ => market_data(framing, first, count),
         };
-        let is_opened = random.one_of(2);
+        let is_opened = random.one_in(2);
         if is_opened {
             capture.flagged(start.wrapping_sub(1), "SYN");
         }
         let begins = has_beginning || is_opened;
         expected.extend(captured(&mut capture, &sent, start, begins, &mut random));
         let end = start.wrapping_add(sent.bytes.len() as u32);
-        match random.below(3) {
+        match random.index(3) {
             0 => capture.flagged(end, "RST"),
             1 => capture.flagged(end, "FIN"),
             // The frames after a gap of this connection may be printed after the next one's.
             _ => is_ordered = false,
         }
         // Lower, higher, or anywhere: but not so near that it continues this connection.
-        start = start.wrapping_add((1 << 30) + random.below(1 << 31) as u32);
+        start = start.wrapping_add((1 << 30) + random.index(1 << 31) as u32);
     }
     let bytes = capture.0.into_writer();
     let (out, err, counts) = decode_bytes(&bytes, None, Format::Text).unwrap();

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use hairpin_stack::{Mode, PathEvent, Stack, StackSettings, TcpSocket};
 use hairpin_testbed::{Testbed, scaled};
+use hairpin_testkit::Random;
 use hairpin_wire::{Ipv4Header, Protocol, Sum, TcpFlags, TcpHeader};
 use socket2::{Domain, Socket, Type};
 
@@ -14,7 +15,7 @@ use super::{
     bytes, connect, each_configuration, echo, expect, ping_pong, pull_from, take_over, testbed,
 };
 use crate::support::{
-    MODES, Random, addresses, bind, eventually, is_reported, next, open, settings, stack,
+    MODES, addresses, bind, eventually, is_reported, next, open, settings, stack,
 };
 
 /// Sends bytes to an echo and receives them, whatever path they take.
@@ -169,7 +170,7 @@ fn forged_segments_lose_no_byte() {
         let remote = socket.peer_address().unwrap();
         let open = || Socket::new(Domain::IPV4, Type::RAW, Some(libc::IPPROTO_RAW.into()));
         let forger = server.run(open).unwrap().unwrap();
-        let (mut random, mut position) = (Random(9), 0);
+        let (mut random, mut position) = (Random::new(9), 0);
         for round in 0..scaled(250) {
             for _ in 0..20 {
                 let packet = forge(&mut random, remote, local);

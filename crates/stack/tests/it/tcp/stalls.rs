@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use hairpin_stack::{Mode, Stack, TcpSocket};
 use hairpin_testbed::{Chance, Direction, Faults, Host, Offloads, RelaySettings, Testbed, scaled};
+use hairpin_testkit::Random;
 
 use super::{bytes, connect, each_configuration, pull_from, push_to, take_over};
-use crate::support::{MODES, Random, TIMEOUT, eventually, stack};
+use crate::support::{MODES, TIMEOUT, eventually, stack};
 
 /// The most bytes in flight in each direction: less than the window and than bulk transfer.
 const IN_FLIGHT_MAX: u64 = 40_000;
@@ -135,7 +136,7 @@ fn stream_between(
             .map(|(((end, stream), host), stack)| {
                 let (socket, shared) = (stack.adopt_tcp(stream).unwrap(), &shared);
                 scope.spawn(move || {
-                    run(end, host, socket, shared, &mut Random(3 + end as u64), cycles)
+                    run(end, host, socket, shared, &mut Random::new(3 + end as u64), cycles)
                 })
             })
             .collect();
@@ -223,7 +224,7 @@ fn bytes_that_pass_the_filter_before_its_entry_are_merged() {
         let (mut received, sent) = (0, AtomicU64::new(0));
         std::thread::scope(|scope| {
             let sender = scope.spawn(|| {
-                let (mut random, mut at) = (Random(5), 0);
+                let (mut random, mut at) = (Random::new(5), 0);
                 while !stopped.load(SeqCst) {
                     let length = 1 + random.below(3_000) as usize;
                     far.write_all(&bytes(at, length)).unwrap();

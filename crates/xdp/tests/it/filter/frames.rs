@@ -3,30 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A pseudo-random generator (splitmix64).
-pub(crate) struct Chance(pub(crate) u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    pub(crate) fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len() as u64) as usize]
-    }
-
-    fn one_in(&mut self, count: u64) -> bool {
-        self.below(count) == 0
-    }
-}
+use hairpin_testkit::Random;
 
 pub(crate) const LOCALS_4: [Ipv4Addr; 3] =
     [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2), Ipv4Addr::new(10, 0, 0, 255)];
@@ -53,7 +30,7 @@ pub(crate) const VLANS: [u16; 4] = [0, 7, 0x700, 4_094];
 pub(crate) const ETHER_TYPES: [u16; 4] = [0x88b5, 0x88b6, 0x0806, 0x0040];
 
 /// Returns a frame, truncated at random one time in four.
-pub(crate) fn frame(chance: &mut Chance) -> Vec<u8> {
+pub(crate) fn frame(chance: &mut Random) -> Vec<u8> {
     let mut frame = whole(chance);
     if chance.one_in(4) {
         let length = 14 + chance.below(frame.len() as u64 - 13) as usize;
@@ -62,7 +39,7 @@ pub(crate) fn frame(chance: &mut Chance) -> Vec<u8> {
     frame
 }
 
-pub(crate) fn whole(chance: &mut Chance) -> Vec<u8> {
+pub(crate) fn whole(chance: &mut Random) -> Vec<u8> {
     let mut frame: Vec<u8> = (0..12).map(|_| chance.below(256) as u8).collect();
     if chance.one_in(24) {
         frame.extend(0x88a8_u16.to_be_bytes());
@@ -85,7 +62,7 @@ pub(crate) fn whole(chance: &mut Chance) -> Vec<u8> {
     frame
 }
 
-fn ipv4(chance: &mut Chance, frame: &mut Vec<u8>) {
+fn ipv4(chance: &mut Random, frame: &mut Vec<u8>) {
     let protocol = protocol(chance);
     let version =
         if chance.one_in(16) { chance.pick(&[0x46, 0x4f, 0x44, 0x65, 0x05]) } else { 0x45 };
@@ -109,7 +86,7 @@ fn ipv4(chance: &mut Chance, frame: &mut Vec<u8>) {
     segment(chance, frame);
 }
 
-fn ipv6(chance: &mut Chance, frame: &mut Vec<u8>) {
+fn ipv6(chance: &mut Random, frame: &mut Vec<u8>) {
     let protocol = if chance.one_in(8) { chance.pick(&[0, 43, 44, 60]) } else { protocol(chance) };
     let version = if chance.one_in(16) { chance.pick(&[0x40, 0x50, 0x70]) } else { 0x6a };
     let destination = match chance.below(10) {
@@ -124,11 +101,11 @@ fn ipv6(chance: &mut Chance, frame: &mut Vec<u8>) {
     segment(chance, frame);
 }
 
-fn protocol(chance: &mut Chance) -> u8 {
+fn protocol(chance: &mut Random) -> u8 {
     chance.pick(&[6, 6, 17, 17, 17, 17, 1, 58, 2])
 }
 
-fn segment(chance: &mut Chance, frame: &mut Vec<u8>) {
+fn segment(chance: &mut Random, frame: &mut Vec<u8>) {
     frame.extend(chance.pick(&PORTS).to_be_bytes());
     frame.extend(chance.pick(&PORTS).to_be_bytes());
     frame.extend((0..24).map(|_| chance.below(256) as u8));

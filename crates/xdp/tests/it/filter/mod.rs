@@ -6,8 +6,9 @@ mod reference;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 
-use frames::{Chance, GROUPS_4, GROUPS_6, LOCALS_4, LOCALS_6, PORTS, REMOTES_4, REMOTES_6};
+use frames::{GROUPS_4, GROUPS_6, LOCALS_4, LOCALS_6, PORTS, REMOTES_4, REMOTES_6};
 use hairpin_testbed::{Queues, Testbed};
+use hairpin_testkit::Random;
 use hairpin_xdp::{
     Device, Entry, Filter, FilterSettings, Link, Mode, Protocol, Socket, SocketSettings, Umem,
     UmemSettings, Verdict,
@@ -178,7 +179,7 @@ fn entries() -> Vec<(Entry, Outcome)> {
 }
 
 /// Returns a few frames, truncated after every byte.
-fn cut_off(chance: &mut Chance) -> Vec<Vec<u8>> {
+fn cut_off(chance: &mut Random) -> Vec<Vec<u8>> {
     let wholes: Vec<_> = (0..200).map(|_| frames::whole(chance)).collect();
     let cut = |frame: Vec<u8>| (14..=frame.len()).map(move |length| frame[..length].to_vec());
     wholes.into_iter().flat_map(cut).collect()
@@ -192,7 +193,7 @@ fn program_agrees_with_the_reference() {
         .run(|| {
             let kernel = Kernel::new();
             let mut reference = Reference { entries: entries() };
-            let (mut chance, mut census) = (Chance(1), Census::default());
+            let (mut chance, mut census) = (Random::new(1), Census::default());
             kernel.enter(&reference);
             let frames: Vec<_> = (0..FRAMES).map(|_| frames::frame(&mut chance)).collect();
             kernel.compare(&reference, &frames, &mut census);
@@ -236,7 +237,7 @@ fn first_entry_of_a_kind_matches_and_none_after_the_last() {
             let kernel = Kernel::new();
             kernel.populate(Population::Slot(0));
             let slot = Verdict::Slot(kernel.filter.slot(0).unwrap());
-            let mut chance = Chance(2);
+            let mut chance = Random::new(2);
             let frames: Vec<_> = (0..60_000).map(|_| frames::whole(&mut chance)).collect();
             let mut reference = Reference { entries: Vec::new() };
             let mut matched = Vec::new();
@@ -274,7 +275,7 @@ fn ether_types_change_with_and_without_an_inline_slot() {
         .run(|| {
             let kernel = Kernel::new();
             kernel.populate(Population::Slot(0));
-            let (mut chance, mut matched) = (Chance(3), 0);
+            let (mut chance, mut matched) = (Random::new(3), 0);
             let mut reference = Reference { entries: Vec::new() };
             let all: Vec<_> = [None, Some(7), Some(4_094)]
                 .into_iter()
@@ -314,7 +315,7 @@ fn single_ether_type_filter_redirects_nothing_else() {
     let testbed = Testbed::builder().queues(Queues::pairs(QUEUES + 1)).build().unwrap();
     testbed.hosts()[0]
         .run(|| {
-            let mut chance = Chance(4);
+            let mut chance = Random::new(4);
             let mut frames: Vec<_> = (0..2_000).map(|_| frames::whole(&mut chance)).collect();
             for only in [0x88b5_u16, 0x0600, 0xffff] {
                 let tagged = [&[2; 12][..], &[0x81, 0, 0, 7], &only.to_be_bytes(), &[0; 46]];

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use hairpin_mapped::{StateFile, StateReader, StateSlot};
 use hairpin_testbed::{Host, Testbed, scaled};
+use hairpin_testkit::Random;
 use socket2::Socket;
 
 use super::*;
@@ -23,27 +24,15 @@ use crate::{Stack, StackSettings, TcpSocket};
 /// The byte that the ring of the dead program contains.
 const OWN: u8 = 0xA5;
 
-/// A generator of numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
-    }
-}
-
 /// Writes a record that is valid, except for some words.
 fn write_garbage(slot: &mut StateSlot, rng: &mut Random) {
     slot.fill(OWN);
-    let base = rng.next() as u32;
+    let base = rng.any() as u32;
     let [next, end, edge] = [9, 99, 9_999].map(|length| base.wrapping_add(length));
     let valid = [1, base, next, end, edge, 65_535, 5, 7, 64_000, 0, 1_460, 1, 0, 0, 0, 0];
-    let keeps = rng.next() % 4;
+    let keeps = rng.below(4);
     for (word, value) in slot.words().iter().zip(valid) {
-        let random = rng.next();
+        let random = rng.any();
         // A quarter of the records is random as a whole.
         let value =
             if keeps == 0 || random.is_multiple_of(16) { (random >> 32) as u32 } else { value };
@@ -105,7 +94,7 @@ fn garbage_ends_only_its_own_connection() {
     let [registration, run] = message::pair().unwrap();
     let mut server = new_server(registration, injector, Vec::new(), user());
     let (mut bystander, mut bystander_peer) = connect();
-    let mut rng = Random(4);
+    let mut rng = Random::new(4);
     let [mut rejected, mut accepted] = [0, 0];
     for _ in 0..scaled(60) {
         let (socket, mut peer) = connect();
@@ -308,7 +297,7 @@ fn keeper_survives_clients_that_send_garbage() {
         let serve = || new_server(registration, Injector::open().unwrap(), names, user()).run();
         let server = scope.spawn(move || host.run(serve).unwrap());
         let bystander = KeeperClient::connect(run.as_fd()).unwrap();
-        let mut rng = Random(9);
+        let mut rng = Random::new(9);
         for _ in 0..scaled(200) {
             let [ours, theirs] = message::pair().unwrap();
             message::send(run.as_fd(), [0; 4], &[], &[theirs.as_fd()], 0).unwrap();
@@ -316,14 +305,14 @@ fn keeper_survives_clients_that_send_garbage() {
             message::receive(ours.as_fd(), 0).unwrap().unwrap();
             let file = std::fs::File::open("/dev/null").unwrap();
             for _ in 0..8 {
-                let mut numbers = [0; 4].map(|_: u32| (rng.next() >> 32) as u32);
+                let mut numbers = [0; 4].map(|_: u32| (rng.any() >> 32) as u32);
                 numbers[0] %= 18;
-                if rng.next().is_multiple_of(2) {
+                if rng.one_in(2) {
                     numbers[1] %= 4;
                 }
-                let text = ["", host.interface(), "127.0.0.1", "\0"][rng.next() as usize % 4];
+                let text = ["", host.interface(), "127.0.0.1", "\0"][rng.index(4)];
                 let all = [ours.as_fd(), file.as_fd()];
-                let descriptors = &all[..rng.next() as usize % 3];
+                let descriptors = &all[..rng.index(3)];
                 let flags = libc::MSG_DONTWAIT;
                 message::send(ours.as_fd(), numbers, text.as_bytes(), descriptors, flags).unwrap();
             }
@@ -658,8 +647,8 @@ fn obey_model(testbed: &Testbed, run: &OwnedFd, seed: u64) {
     let attacker = Attacker::with_interface(run, host);
     let passables = passables(testbed, peer, &victim);
     let texts = texts(&passables, to_victim, peer);
-    let (mut rng, mut held) = (Random(seed), HashMap::new());
-    let mut pick = |count: usize| rng.next() as usize % count;
+    let (mut rng, mut held) = (Random::new(seed), HashMap::new());
+    let mut pick = |count: usize| rng.index(count);
     for step in 0..400 {
         let (passable, text) = (pick(passables.len()), &texts[pick(texts.len())]);
         let (slot, kind) = (pick(SLOTS as usize) as u32, pick(8));
