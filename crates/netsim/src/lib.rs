@@ -22,6 +22,8 @@
 //! | `storage` | [`Storage`], a file that loses unsynced bytes in a crash |
 //! | `fault_schedule` | [`FaultSchedule`], faults with a begin and an end |
 //! | `census` | [`Census`], the classes of events that occurred, and those that did not |
+//! | `simulation` | [`Simulation`], which runs seeds and prints how to repeat one that fails |
+//! | `trace` | [`trace!`], a line per event, if enabled |
 //!
 //! Start reading at [`Link`]. To add a fault, add a field to [`Faults`] and apply it in `link.rs`.
 //!
@@ -50,8 +52,10 @@ mod link;
 mod pipe;
 mod random;
 mod script;
+mod simulation;
 mod storage;
 mod timeline;
+pub mod trace;
 
 pub use census::{Census, NeverHappened};
 pub use clock::Clock;
@@ -62,6 +66,7 @@ pub use group::{Group, ReceiverId};
 pub use link::{Link, LinkCounters};
 pub use random::{Chance, Random};
 pub use script::Script;
+pub use simulation::{Simulation, setting};
 pub use storage::Storage;
 pub use timeline::Timeline;
 

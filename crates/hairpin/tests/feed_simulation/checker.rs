@@ -7,11 +7,10 @@ use hairpin_mdp3::{
     ChannelState, EndOfEvent, Feed, Gap, InstrumentIndex, Instruments, Message, OrderBook, Packet,
     SyncState, UpdateSource,
 };
-use hairpin_netsim::Census;
+use hairpin_netsim::{Census, trace};
 use hairpin_time::{Now, Utc};
 
 use crate::expected_state::{ExpectedState, FeedPosition, PacketRecord, digest};
-use crate::trace::trace;
 
 /// The reported state of one book of an instrument: price levels or orders.
 #[derive(Debug, Default, Clone, Copy)]

@@ -7,14 +7,13 @@ use hairpin_exchange::{
     SimulatedMarket, SimulatedMarketSettings, TradingStatus, Transmit,
 };
 use hairpin_mdp3::Feed;
-use hairpin_netsim::{Census, Random};
+use hairpin_netsim::{Census, Random, trace};
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now};
 
 use crate::expected_state::{ExpectedState, FeedPosition, PacketRecord, digest_of_ladders};
 use crate::orders::Orders;
 use crate::plan::{ChannelEvent, Plan, RatePeriod};
-use crate::trace::trace;
 use crate::without_rpt_seq::erase_rpt_seq;
 
 /// The lowest sequence number after which numbering may restart. Numbers after the restart are then

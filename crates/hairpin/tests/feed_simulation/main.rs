@@ -16,13 +16,8 @@ mod replay_connection;
 mod without_rpt_seq;
 mod world;
 
-#[path = "../support/seeds.rs"]
-mod seeds;
-#[path = "../support/trace.rs"]
-mod trace;
-
+use hairpin_netsim::{Simulation, setting, trace};
 use plan::{GroupKind, ReceiverKind};
-use seeds::{Simulation, setting};
 
 /// The number of runs unless `HAIRPIN_SIM_SEEDS` is set.
 const SEEDS: u64 = 200;

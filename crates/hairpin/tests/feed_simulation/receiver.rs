@@ -1,7 +1,7 @@
 //! A receiver: the real channel on simulated lines, and its checker.
 
 use hairpin_mdp3::{Action, Channel, ChannelState, Feed, FeedLine, Input, PacketHeader, Settings};
-use hairpin_netsim::{Census, Link, Random};
+use hairpin_netsim::{Census, Link, Random, trace};
 use hairpin_time::{Duration, Instant, Now};
 
 use crate::checker::Checker;
@@ -9,7 +9,6 @@ use crate::exchange::Exchange;
 use crate::plan::{Fault, FaultPeriod, ReceiverKind, ReceiverPlan};
 use crate::receiver_log::ReceiverLog;
 use crate::replay_connection::ReplayConnection;
-use crate::trace::trace;
 
 /// The multicast feeds, each with its index into `distances`.
 const FEEDS: [(Feed, usize); 4] =

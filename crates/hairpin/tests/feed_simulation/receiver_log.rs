@@ -5,11 +5,11 @@ use hairpin_mdp3::{
     InstrumentStateChange, Listener, Message, OrderBookStateChange, OrderUpdate, Packet,
     ReplayUpdate, Silence, SyncState, Warning,
 };
+use hairpin_netsim::trace;
 use hairpin_time::Now;
 
 use crate::checker::{BookKind, Checker};
 use crate::expected_state::ExpectedState;
-use crate::trace::trace;
 
 /// The checker during a call of the channel.
 pub(crate) struct ReceiverLog<'a> {

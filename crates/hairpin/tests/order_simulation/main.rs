@@ -23,12 +23,8 @@ mod crash_point;
 mod frames;
 #[path = "../support/request.rs"]
 mod request;
-#[path = "../support/seeds.rs"]
-mod seeds;
-#[path = "../support/trace.rs"]
-mod trace;
 
-use seeds::{Simulation, setting};
+use hairpin_netsim::{Simulation, setting, trace};
 
 /// The number of runs unless `HAIRPIN_SIM_SEEDS` is set.
 const SEEDS: u64 = 200;

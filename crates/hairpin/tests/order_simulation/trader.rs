@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use hairpin_netsim::{Census, Random};
+use hairpin_netsim::{Census, Random, trace};
 use hairpin_order_entry::{
     BackupNotice, ClOrdId, Decimal, Error, Established, Failover, Gap, Listener, Message, NewOrder,
     NotApplied, NotAppliedAnswer, Orders, RejectCode, Rejected, SendError, Sender, Sent, SideReq,
@@ -14,7 +14,6 @@ use crate::crash_point::CrashPoint;
 use crate::message_log::MessageLog;
 use crate::plan::{GatewayFault, NotAppliedPolicy, SessionOwner};
 use crate::request::{FIRST, LOW, Request, Status};
-use crate::trace::{self, trace};
 
 /// The capacity of the order tracker.
 pub(crate) const CAPACITY: usize = 2_000;

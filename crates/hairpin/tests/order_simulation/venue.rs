@@ -13,7 +13,7 @@ use hairpin_exchange::{
     GatewaySettings, Instrument, MAX_PAYLOAD, Market, NewOrder, Owner, Pace, PublisherSettings,
     SessionState, Side, SimulatedMarket, SimulatedMarketSettings, TimeInForce,
 };
-use hairpin_netsim::{Census, ConnectionState, End, Random, Reading};
+use hairpin_netsim::{Census, ConnectionState, End, Random, Reading, trace};
 use hairpin_sbe::MessageHeader;
 use hairpin_time::{Duration, Instant, Now};
 
@@ -21,7 +21,6 @@ use crate::client_stream::{Line, Shared};
 use crate::frames::{BUSINESS, Frames, client_number, cut_in, message, template};
 use crate::message_log::MessageLog;
 use crate::plan::Plan;
-use crate::trace::trace;
 
 /// The secret key of the trader.
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";

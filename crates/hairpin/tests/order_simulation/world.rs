@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use hairpin_mapped::{Direction, MemoryStorage, Storage};
-use hairpin_netsim::{Census, Clock, End, Random};
+use hairpin_netsim::{Census, Clock, End, Random, trace};
 use hairpin_order_entry::{Orders, State};
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -16,7 +16,6 @@ use crate::message_log::MessageLog;
 use crate::plan::{Failover, Fault, NotAppliedPolicy, Phase, Plan, Prelude, line};
 use crate::process::Process;
 use crate::request::{held, tracked_rows};
-use crate::trace::trace;
 use crate::trader::{CAPACITY, FailoverState, Trader};
 use crate::venue::{Venue, address};
 

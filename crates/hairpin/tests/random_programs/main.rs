@@ -6,8 +6,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 #[allow(dead_code, reason = "a part is used")]
-#[path = "../support/seeds.rs"]
-mod seeds;
 #[path = "../support/processes.rs"]
 mod support;
 
@@ -16,10 +14,9 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hairpin_netsim::Census;
+use hairpin_netsim::{Census, setting};
 use hairpin_testbed::Testbed;
 
-use seeds::setting;
 use support::{hairpin, turn};
 
 /// The number of seeds unless `HAIRPIN_SIM_SEEDS` is set.

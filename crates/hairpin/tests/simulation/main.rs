@@ -23,11 +23,9 @@ mod client_stream;
 mod crash_point;
 #[path = "../support/frames.rs"]
 mod frames;
-#[path = "../support/seeds.rs"]
-mod seeds;
 
+use hairpin_netsim::{Simulation, setting};
 use plan::Scenario;
-use seeds::{Simulation, setting};
 
 /// The number of ticks per run unless `HAIRPIN_SIM_TICKS` is set.
 const TICKS: u64 = 150;

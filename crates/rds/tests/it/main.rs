@@ -5,8 +5,3 @@ mod hostile;
 mod pair;
 mod rules;
 mod simulation;
-
-#[path = "../../../hairpin/tests/support/seeds.rs"]
-mod seeds;
-#[path = "../../../hairpin/tests/support/trace.rs"]
-mod trace;

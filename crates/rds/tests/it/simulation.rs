@@ -6,8 +6,7 @@ mod judge;
 mod plan;
 mod world;
 
-use crate::seeds::{Simulation, setting};
-use crate::trace;
+use hairpin_netsim::{Simulation, setting, trace};
 use plan::Kind;
 
 /// The number of runs unless `HAIRPIN_SIM_SEEDS` is set.

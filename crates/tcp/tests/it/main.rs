@@ -6,8 +6,3 @@ mod host;
 mod rules;
 mod simulation;
 mod smoltcp_host;
-
-#[path = "../../../hairpin/tests/support/seeds.rs"]
-mod seeds;
-#[path = "../../../hairpin/tests/support/trace.rs"]
-mod trace;

@@ -7,8 +7,7 @@
 mod end;
 mod world;
 
-use crate::seeds::{Simulation, setting};
-use crate::trace;
+use hairpin_netsim::{Simulation, setting, trace};
 use world::Peer;
 
 /// The numbers of runs unless `HAIRPIN_SIM_SEEDS` is set. smoltcp sends everything again after

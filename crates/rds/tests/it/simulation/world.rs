@@ -3,14 +3,13 @@
 use core::num::NonZeroU32;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use hairpin_netsim::{Census, Clock, Faults, Link, Random, Timeline};
+use hairpin_netsim::{Census, Clock, Faults, Link, Random, Timeline, trace};
 use hairpin_rds::packet::{Flags, HEADER, Header, Kind, reject};
 use hairpin_rds::{Counters, Delivery, Event, SendError, Socket};
 use hairpin_time::{Duration, Instant, Utc};
 
 use super::judge::{Judge, NUMBER, write_content};
 use super::plan::{Interval, Plan};
-use crate::trace::{is_on, trace};
 
 /// The RDS port of every socket.
 const PORT: u16 = 4_000;
@@ -23,7 +22,7 @@ const SETTLE_PACKETS: u64 = 400_000;
 pub(super) fn run(seed: u64) -> Census {
     let mut random = Random::new(seed);
     let plan = Plan::new(seed, &mut random);
-    if is_on() {
+    if trace::is_on() {
         println!("{plan:#?}");
     }
     let mut world = World::new(plan, random);
@@ -372,7 +371,7 @@ impl World {
             return self.refuse(from, host, packet);
         };
         let is_in_place = *is_reading && random.below(2) == 0;
-        if is_on()
+        if trace::is_on()
             && let Ok((header, _)) = Header::decode(packet, self.plan.config.crc32c)
         {
             trace!(
@@ -571,7 +570,7 @@ impl World {
 }
 
 fn describe(packet: &[u8], crc32c: hairpin_rds::Crc32c) -> String {
-    if !is_on() {
+    if !trace::is_on() {
         return String::new();
     }
     match hairpin_rds::packet::Header::decode(packet, crc32c) {

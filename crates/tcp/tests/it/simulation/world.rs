@@ -1,13 +1,12 @@
 //! The world of one seed: two hosts, two links and two programs.
 
-use hairpin_netsim::{Census, Chance, Clock, Delay, Faults, Link, Random};
+use hairpin_netsim::{Census, Chance, Clock, Delay, Faults, Link, Random, trace};
 use hairpin_tcp::{Action, Config, Listener, Reason};
 use hairpin_time::{Duration, Instant, Now, Utc};
 use hairpin_wire::TcpHeader;
 
 use super::end::End;
 use crate::host::{Shape, segment};
-use crate::trace::trace;
 
 /// The time without a new byte after which bytes count as lost: more than three of the longest
 /// timeouts.

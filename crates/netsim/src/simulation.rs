@@ -1,12 +1,14 @@
 //! The seeds of a simulation: selection, execution, and instructions to repeat a failed seed.
 
-use hairpin_netsim::Census;
+use crate::Census;
 
 /// A simulation, named by the arguments of `cargo xtask sim` that repeat its seeds.
 #[derive(Debug)]
-pub(crate) struct Simulation {
-    pub(crate) name: &'static str,
-    pub(crate) rest: String,
+pub struct Simulation {
+    /// The command of `cargo xtask sim`.
+    pub name: &'static str,
+    /// Its other arguments.
+    pub rest: String,
 }
 
 /// Prints how to repeat the seed if its run panics.
@@ -24,19 +26,16 @@ impl Drop for Seed<'_> {
 
 impl Simulation {
     /// Runs one seed and returns its census.
-    pub(crate) fn run(&self, seed: u64, run: impl FnOnce(u64) -> Census) -> Census {
+    pub fn run(&self, seed: u64, run: impl FnOnce(u64) -> Census) -> Census {
         let _guard = Seed(seed, self);
         run(seed)
     }
 
-    /// Runs `usual` seeds, or the seeds that the environment selects. Each class must have
-    /// occurred.
-    pub(crate) fn run_all(
-        &self,
-        usual: u64,
-        classes: &[&'static str],
-        run: impl Fn(u64) -> Census,
-    ) {
+    /// Runs `usual` seeds, or the seeds that the environment selects.
+    ///
+    /// # Panics
+    /// If a class has not occurred.
+    pub fn run_all(&self, usual: u64, classes: &[&'static str], run: impl Fn(u64) -> Census) {
         let first = setting("HAIRPIN_SIM_FROM").unwrap_or(0);
         let count = setting("HAIRPIN_SIM_SEEDS").unwrap_or(usual);
         let mut census = Census::new();
@@ -46,13 +45,17 @@ impl Simulation {
         println!("{census}");
         // A small number of runs need not cover every class.
         if count >= usual {
-            census.require(classes).unwrap();
+            census.require(classes).unwrap_or_else(|never| panic!("{never}"));
         }
     }
 }
 
 /// Returns a number from the environment.
-pub(crate) fn setting(name: &str) -> Option<u64> {
+///
+/// # Panics
+/// If the variable is not a number.
+#[must_use]
+pub fn setting(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
     Some(value.parse().unwrap_or_else(|_| panic!("{name} is not a number: {value}")))
 }

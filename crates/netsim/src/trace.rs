@@ -7,22 +7,23 @@ thread_local! {
 }
 
 /// Enables or disables the trace output of this thread.
-pub(crate) fn set(is_on: bool) {
+pub fn set(is_on: bool) {
     IS_ON.with(|cell| cell.set(is_on));
 }
 
-pub(crate) fn is_on() -> bool {
+/// Returns `true` if the trace output of this thread is enabled.
+#[must_use]
+pub fn is_on() -> bool {
     IS_ON.with(Cell::get)
 }
 
 /// Prints a line with the time in microseconds since the start, if trace output is enabled.
+#[macro_export]
 macro_rules! trace {
     ($now:expr, $($words:tt)*) => {
-        if crate::trace::is_on() {
+        if $crate::trace::is_on() {
             let nanos = $now.monotonic.as_nanos() - 1_000_000_000;
             println!("{:>12}.{:03} {}", nanos / 1_000, nanos % 1_000, format_args!($($words)*));
         }
     };
 }
-
-pub(crate) use trace;
