@@ -13,6 +13,7 @@ use std::os::fd::AsFd;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hairpin_testbed::Testbed;
+use hairpin_testkit::Random;
 use hairpin_xdp::{
     Entry, Filter, FilterSettings, FramePool, Protocol, Socket, SocketSettings, Umem, UmemSettings,
     Verdict, check_capabilities,
@@ -20,7 +21,7 @@ use hairpin_xdp::{
 
 use crate::Seed;
 use crate::filter_frames::{
-    self, Chance, GROUPS_4, GROUPS_6, LOCALS_4, LOCALS_6, PORTS, REMOTES_4, REMOTES_6,
+    self, GROUPS_4, GROUPS_6, LOCALS_4, LOCALS_6, PORTS, REMOTES_4, REMOTES_6,
 };
 use crate::filter_reference::{Outcome, Reference};
 use crate::script::Script;
@@ -142,7 +143,7 @@ fn entry(script: &mut Script<'_>) -> Entry {
 
 fn frame(script: &mut Script<'_>) -> Vec<u8> {
     let seed = script.word();
-    let mut frame = filter_frames::frame(&mut Chance(seed.into()));
+    let mut frame = filter_frames::frame(&mut Random::new(seed.into()));
     let [place, length] = [script.byte(), script.below(16)];
     let over = script.bytes(length.into());
     let place = usize::from(place) % frame.len();
