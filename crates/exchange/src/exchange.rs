@@ -193,6 +193,10 @@ impl Exchange {
     /// Returns the time at which [`Exchange::step`] has work to do even if nothing arrives.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
+        // Reports since the last step, such as those of a tick's fills.
+        if self.connections.unblocked().any(|id| self.gateway.poll_transmit(id).is_some()) {
+            return Some(Instant::ZERO);
+        }
         let deadlines = [
             self.market.publisher().poll_timeout(),
             self.gateway.poll_timeout(),
@@ -531,6 +535,7 @@ impl Exchange {
                 return self.connections.drop(id, reactor);
             }
         };
+        connection.blocked = sent < length;
         self.gateway.handle_sent(id, sent);
         self.counters.bytes_sent += sent as u64;
         // While a client does not read its reports, its requests are not read.

@@ -17,6 +17,8 @@ const LINGER: Duration = Duration::from_secs(1);
 pub(super) struct Connection {
     pub(super) stream: TcpStream,
     pub(super) token: Token,
+    /// The last write was partial: the reactor reports when the next one can succeed.
+    pub(super) blocked: bool,
 }
 
 /// The streams by connection slot, and the lingering ones.
@@ -46,6 +48,12 @@ impl Connections {
         self.open.len() as u32
     }
 
+    /// Returns the ids of the streams that can be written to.
+    pub(super) fn unblocked(&self) -> impl Iterator<Item = ConnectionId> {
+        let is_unblocked = |slot: &Option<Connection>| slot.as_ref().is_some_and(|it| !it.blocked);
+        self.slots().zip(&self.open).filter(move |(_, slot)| is_unblocked(slot)).map(|(id, _)| id)
+    }
+
     pub(super) fn connection_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
         self.open.get_mut(id.0 as usize)?.as_mut()
     }
@@ -67,7 +75,7 @@ impl Connections {
         reactor: &mut Reactor,
     ) -> io::Result<()> {
         let token = reactor.add(&mut stream, Interest::READABLE)?;
-        self.open[id.0 as usize] = Some(Connection { stream, token });
+        self.open[id.0 as usize] = Some(Connection { stream, token, blocked: false });
         Ok(())
     }
 

@@ -387,8 +387,12 @@ fn lost_connection_frees_its_slot() {
 fn terminates_sessions_on_request() {
     let mut harness = Harness::new(4, true);
     harness.log_on();
+    let is_idle = |exchange: &Exchange| exchange.poll_timeout() > Some(Instant::ZERO);
+    harness.until("nothing to do", |harness| is_idle(&harness.exchange));
     harness.exchange.terminate(now(harness.start), &mut harness.listener);
+    assert!(!is_idle(&harness.exchange), "bytes wait for the next step");
     assert_eq!(harness.read().template(), 507);
+    assert!(is_idle(&harness.exchange));
     let timestamp = now(harness.start).utc.as_nanos();
     harness.send(&terminate(UUID, timestamp, 0));
     harness.expect_end();
@@ -451,6 +455,8 @@ fn slow_reader_receives_every_report() {
         harness.iterate();
     }
     assert!(sent < orders.len(), "the exchange never stops reading");
+    // The socket reports when more can be written.
+    assert!(harness.exchange.poll_timeout() > Some(Instant::ZERO));
     for number in 1..=total {
         let reply = harness.read();
         assert_eq!(decode!(BusinessReject521, reply).seq_num(), number);
