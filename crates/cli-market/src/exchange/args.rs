@@ -19,16 +19,19 @@ use super::market_args;
 
 /// The default interval, in microseconds.
 const INTERVAL_US: u64 = 1_000;
+/// The shortest interval, in microseconds, that a sleep can keep: the kernel ends one up to 50 µs
+/// late, and a wakeup adds some more.
+const SLEEP_US_MIN: u64 = 200;
 
 /// `hairpin exchange`: runs a matching engine, a market data publisher and an order entry gateway
-/// in one spinning thread, for programs on this host or others.
+/// in one thread, for programs on this host or others.
 ///
 /// It publishes a tick at each interval until Ctrl-C, and writes config.xml and order.toml, which
-/// `hairpin feed`, `hairpin order` and programs read. With --rounds, --samples, --json, --report,
-/// --wait or --traders it measures instead: it waits until enough traders have logged on, then
-/// measures how each one answers the ticks. After every --samples ticks it prints the results and
-/// rewrites the results file; then it continues. Traders may log on and off at any time. Ctrl-C
-/// ends it and logs the traders off.
+/// `hairpin feed`, `hairpin order` and programs read. Between ticks it sleeps, at intervals of at
+/// least 200 µs. With --rounds, --samples, --json, --report, --wait or --traders it measures
+/// instead: it spins, waits until enough traders have logged on, then measures how each one answers
+/// the ticks. After every --samples ticks it prints the results and rewrites the results file; then
+/// it continues. Traders may log on and off at any time. Ctrl-C ends it and logs the traders off.
 #[derive(clap::Args, Debug, Clone)]
 pub struct ExchangeArgs {
     /// Interface from which market data leaves and on which the gateway listens
@@ -159,6 +162,13 @@ impl ExchangeArgs {
             || self.output.is_requested()
     }
 
+    /// Returns the wait of the exchange itself. A simulator sleeps until the next tick; a
+    /// measurement spins, and so does AF_XDP.
+    pub(crate) fn own_wait(&self) -> Wait {
+        let sleeps = !self.measures() && self.interval_us >= SLEEP_US_MIN;
+        if sleeps && !self.transport.bypasses_kernel() { Wait::Epoll } else { Wait::Spin }
+    }
+
     /// Returns `true` if the exchange publishes a capture instead of its own market.
     pub(super) fn publishes(&self) -> bool {
         !self.publish.is_empty()
@@ -200,4 +210,33 @@ impl ExchangeArgs {
 fn parse_groups(text: &str) -> Result<MulticastGroups, String> {
     let first = text.parse().map_err(|_| "a group and a port, such as 239.1.1.0:14310")?;
     MulticastGroups::from(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use hairpin_cli_harness::args::parse_line;
+
+    use super::*;
+
+    #[test]
+    fn only_a_simulator_over_the_kernel_sleeps() {
+        let wait =
+            |line: &str| parse_line::<ExchangeArgs>(line.split_whitespace()).unwrap().own_wait();
+        for line in ["", "--traders 0", "--interval-us 200", "--instruments 3 --feed tcp"] {
+            assert_eq!(wait(line), Wait::Epoll, "{line}");
+        }
+        for line in [
+            "--rounds 1",
+            "--samples 5",
+            "--traders 1",
+            "--wait epoll",
+            "--json f",
+            "--report",
+            "--interval-us 100",
+            "--interval-us 0",
+            "--transport xdp --interface eth0",
+        ] {
+            assert_eq!(wait(line), Wait::Spin, "{line}");
+        }
+    }
 }

@@ -112,6 +112,11 @@ impl Events {
         self.pending.pop_front()
     }
 
+    /// Returns the time of the next event, once the clock of the script runs.
+    pub(super) fn next_at(&self) -> Option<Instant> {
+        Some(self.started? + self.pending.front()?.at)
+    }
+
     /// Returns `true` if the line of an event continues with another instrument.
     pub(super) fn continues(&self, event: &TimedEvent) -> bool {
         self.pending.front().is_some_and(|next| next.line == event.line)

@@ -1,4 +1,4 @@
-//! The one spinning thread of an exchange: generator, matching engine, publisher and
+//! The one thread of an exchange: generator, matching engine, publisher and
 //! gateway, in rounds of ticks on an open-loop schedule; a simulator has one round without an end.
 
 use std::io::{self, Write};
@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use anyhow::{Result, bail};
 use hairpin_cli_harness::answer_timeout::answer_timeout;
 use hairpin_cli_harness::datapath::OpenTransport;
-use hairpin_cli_harness::run_loop::{Activity, RunLoop, Task, Turn};
+use hairpin_cli_harness::run_loop::{self, Activity, RunLoop, Task, Turn};
 use hairpin_cli_harness::t2t_setup::{LineOutage, Load};
 use hairpin_exchange::{Exchange, FeedLine, Pace};
 use hairpin_host::Clock;
 use hairpin_mapped::CounterWriter;
 use hairpin_measure::Schedule;
-use hairpin_reactor::Reactor;
+use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
 
 use super::counters;
@@ -23,6 +23,8 @@ use super::measurement::{Measurement, START_DELAY};
 const CANCELED: Duration = Duration::from_secs(2);
 /// The longest wait for the traders to answer the gateway's Terminate.
 const TERMINATE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The longest sleep of a simulator: signals are handled within this time.
+const MAX_SLEEP: Duration = Duration::from_millis(10);
 /// The time without a due tick that is enough for housekeeping.
 const QUIET: Duration = Duration::from_micros(50);
 
@@ -130,15 +132,31 @@ impl ExchangeRun {
         outcome.map(drop)
     }
 
-    /// Handles what has arrived and sends what is due, after one reading of the clock.
+    /// Handles what has arrived and sends what is due; a spinning exchange reads the clock once.
     fn poll(&mut self) -> Result<Now> {
-        let now = self.measurement.clock.now();
-        let ready = self.reactor.wait(now.monotonic, None)?;
+        let clock = &self.measurement.clock;
+        let (now, ready) = if self.reactor.kind() == Wait::Spin {
+            let now = clock.now();
+            (now, self.reactor.wait(now.monotonic, None)?)
+        } else {
+            let deadline = self.next_deadline();
+            run_loop::poll(clock, &mut self.reactor, deadline, MAX_SLEEP)?
+        };
         self.exchange.step(now, ready, &mut self.reactor, &mut self.measurement)?;
         while let Some(event) = self.events.next_due(now) {
             self.provoke(now, &event)?;
         }
         Ok(now)
+    }
+
+    /// Returns the time until which there is nothing to do unless something arrives. The ends of
+    /// phases are not that urgent.
+    fn next_deadline(&self) -> Option<Instant> {
+        let tick = match &self.phase {
+            Phase::Ticking(schedule) => Some(schedule.next_departure()),
+            _ => None,
+        };
+        [tick, self.events.next_at(), self.exchange.poll_timeout()].into_iter().flatten().min()
     }
 
     /// Publishes an event of the script, and prints a line.

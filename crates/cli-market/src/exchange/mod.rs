@@ -76,8 +76,9 @@ pub fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
         BufferSize::Default,
         ReceiveStamps::Off,
     )?;
+    let market = (&arguments.market, datapath);
     let mut open =
-        open_exchange::open_market(&setup, TRADERS_MAX, &clock, (&arguments.market, datapath))?;
+        open_exchange::open_market(&setup, TRADERS_MAX, &clock, arguments.own_wait(), market)?;
     if let Some(path) = &arguments.record {
         open.exchange.record(&RecorderSettings::new(path), &arguments.channel())?;
     }

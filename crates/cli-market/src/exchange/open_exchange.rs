@@ -35,11 +35,12 @@ pub(super) fn open(
     clock: &Clock,
     datapath: OpenTransport,
 ) -> Result<OpenExchange> {
-    open_market(setup, traders, clock, (&market_args::MarketArgs::benchmark(), datapath))
+    let market = market_args::MarketArgs::benchmark();
+    open_market(setup, traders, clock, Wait::Spin, (&market, datapath))
 }
 
 /// Names and pins the thread, and opens all sockets for up to `traders` traders; market data leaves
-/// by `datapath`.
+/// by `datapath`, and the exchange waits by `wait`.
 ///
 /// # Errors
 /// No such core, a bad key, a busy port, or an interface without multicast.
@@ -47,13 +48,14 @@ pub(super) fn open_market(
     setup: &ExchangeSetup,
     traders: u32,
     clock: &Clock,
+    wait: Wait,
     (market, datapath): (&market_args::MarketArgs, OpenTransport),
 ) -> Result<OpenExchange> {
     hairpin_host::name_thread("exchange")?;
     if let Some(core) = setup.core {
         hairpin_host::pin(core)?;
     }
-    let mut reactor = Reactor::new(Wait::Spin)?;
+    let mut reactor = Reactor::new(wait)?;
     let settings = settings(setup, traders, market, &datapath)?;
     let gateway = market.gateway(settings.accounts.clone(), settings.connections);
     let mut exchange = Exchange::new(settings, clock.now(), &mut reactor)?;

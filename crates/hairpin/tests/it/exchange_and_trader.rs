@@ -9,7 +9,9 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::support::{Process, TIMEOUT, assert_done, assert_status, hairpin, rows, turn};
+use crate::support::{
+    Process, TIMEOUT, assert_done, assert_status, hairpin, rows, turn, wait_for_count,
+};
 
 /// An exchange on loopback, and the addresses for its traders.
 struct Venue {
@@ -237,6 +239,28 @@ fn simulator_ticks_and_trades_without_a_trader_or_a_table() {
         ];
         assert_eq!(lines, expected, "{stderr}");
     }
+}
+
+/// Returns how often the exchange's thread has given up its core by itself.
+fn sleeps(exchange: &Process) -> u64 {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", exchange.id())).unwrap();
+    let statuses = threads.map(|it| std::fs::read_to_string(it.unwrap().path().join("status")));
+    let mut statuses = statuses.map(Result::unwrap);
+    let status = statuses.find(|it| it.starts_with("Name:\texchange\n")).unwrap();
+    let count = status.lines().find_map(|it| it.strip_prefix("voluntary_ctxt_switches:"));
+    count.unwrap().trim().parse().unwrap()
+}
+
+#[test]
+fn simulator_sleeps_between_ticks() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let exchange = simulate(folder.path());
+    wait_for_count(exchange.id(), "exchange.ticks", 100);
+    let before = sleeps(&exchange);
+    wait_for_count(exchange.id(), "exchange.ticks", 2_000);
+    // On a busy machine several ticks may follow one sleep.
+    assert!(sleeps(&exchange) >= before + 20);
 }
 
 #[test]
