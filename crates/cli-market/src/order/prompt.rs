@@ -1,11 +1,15 @@
 //! A terminal for commands: lines are edited, and the output of the session is printed above them.
 
+use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
 use anyhow::{Context, Result};
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+use nix::unistd::dup2_stdout;
+use rustyline::config::Configurer;
 use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
 use rustyline::{Config, Editor, ExternalPrinter};
@@ -17,6 +21,8 @@ use super::history::COMMANDS_MAX;
 const PROMPT: &str = "> ";
 /// A line without output: an empty one would print an empty line.
 const NOTHING: &str = "\x1b[A\n";
+/// Ends bracketed paste, which the editor has begun, and clears the line that will not be finished.
+const END_EDITING: &[u8] = b"\x1b[?2004l\r\x1b[K";
 
 /// A line editor in its own thread, which ends with the terminal or the process.
 pub(super) struct Prompt {
@@ -39,6 +45,7 @@ impl Prompt {
             return Ok(None);
         }
         let Ok(settings) = tcgetattr(&input) else { return Ok(None) };
+        let screen = output.as_fd().try_clone_to_owned().context("cannot copy standard output")?;
         // Without a limit: the editor must not wait for the session while that waits for it.
         let (sender, lines) = channel();
         let (tell, told) = sync_channel(1);
@@ -50,7 +57,7 @@ impl Prompt {
         Ok(printer.map(|printer| Self {
             lines,
             above: PrinterAbove { printer, line: Vec::new() },
-            terminal: Terminal { settings },
+            terminal: Terminal { settings, screen: File::from(screen) },
         }))
     }
 }
@@ -109,7 +116,10 @@ fn print_until_the_end(mut editor: Editor<(), MemHistory>) -> ! {
 }
 
 fn editor(commands: &[String]) -> rustyline::Result<(Editor<(), MemHistory>, Printer)> {
-    let config = Config::builder().max_history_size(COMMANDS_MAX)?.auto_add_history(true).build();
+    // The end of the command may cut the output of the editor off, which must leave no update open.
+    let mut config = Config::builder().max_history_size(COMMANDS_MAX)?.auto_add_history(true);
+    config.enable_synchronized_output(false);
+    let config = config.build();
     let history = MemHistory::with_config(&config);
     let mut editor = Editor::<(), _>::with_history(config, history)?;
     for command in commands {
@@ -145,11 +155,15 @@ impl Write for PrinterAbove {
 }
 
 /// The editor prints in its own thread, and has room for one line besides the one that it prints:
-/// once it has accepted the second of these, the last line is printed, and the process may end.
+/// once it has accepted the second of these, the last line is printed, and the process may end. The
+/// prompts that the editor would print after it are discarded.
 impl Drop for PrinterAbove {
     fn drop(&mut self) {
         for _ in 0..2 {
             let _ = self.printer.print(NOTHING.to_owned());
+        }
+        if let Ok(nowhere) = OpenOptions::new().write(true).open("/dev/null") {
+            let _ = dup2_stdout(nowhere);
         }
     }
 }
@@ -157,13 +171,12 @@ impl Drop for PrinterAbove {
 /// Restores the terminal even if a line is still being edited.
 pub(super) struct Terminal {
     settings: Termios,
+    screen: File,
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
         let _ = tcsetattr(io::stdin(), SetArg::TCSADRAIN, &self.settings);
-        // The line that will not be finished.
-        let mut out = io::stdout().lock();
-        let _ = out.write_all(b"\r\x1b[K").and_then(|()| out.flush());
+        let _ = self.screen.write_all(END_EDITING);
     }
 }

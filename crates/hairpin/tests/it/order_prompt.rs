@@ -225,6 +225,25 @@ fn interrupt_and_end_of_input_log_off() {
 
 #[test]
 fn prompt_has_help_orders_and_positions() {
+#[test]
+fn end_by_the_exchange_leaves_no_prompt() {
+    for _ in 0..10 {
+        let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
+        let mut terminal = Terminal::new(folder.path(), &venue);
+        terminal.wait_for_text(" established");
+        terminal.type_keys("bu");
+        venue.fail_primary();
+        terminal.wait_for_text("hairpin: session ended: ");
+        let screen = Arc::clone(&terminal.screen);
+        assert_status(&terminal.output(), 1);
+        let screen = screen.lock().unwrap();
+        let last = screen.rfind("hairpin: session ended: ").unwrap();
+        assert!(screen[..last].ends_with("\x1b[?2004l\r\x1b[K"), "{screen:?}");
+        assert_eq!(screen[last..].matches('\n').count(), 1, "{screen:?}");
+        assert!(screen.ends_with('\n'), "{screen:?}");
+    }
+}
+
     let (folder, venue) = (tempfile::tempdir().unwrap(), Venue::open());
     let mut terminal = Terminal::new(folder.path(), &venue);
     terminal.wait_for_text(" established");
