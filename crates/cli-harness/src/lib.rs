@@ -14,6 +14,7 @@
 //! | [`child_process`], [`child_protocol`] | child processes, and their messages to the parent |
 //! | [`t2t_setup`] | the messages of a `t2t` row's exchange and trader |
 //! | [`answer_timeout`] | the time after which a message is lost |
+//! | [`refused_gateway`] | the advice for a gateway at which no program listens |
 //! | [`run_loop`], [`signals`], [`counter_publisher`] | the loop of a command; stops; counters |
 //! | [`secret_key`] | the source of the iLink secret key |
 //! | [`output`], [`stdout`], [`progress`] | results, standard output, progress bar |
@@ -51,6 +52,7 @@ pub mod output;
 pub mod preload;
 pub mod progress;
 pub mod raw_port;
+pub mod refused_gateway;
 pub mod run_loop;
 pub mod secret_key;
 pub mod signals;

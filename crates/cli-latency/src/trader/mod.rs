@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use hairpin_feed_handler::{Addresses, FeedHandler, Settings as ChannelSettings};
 use hairpin_host::{Clock, interface_address, interface_drops};
 use hairpin_mapped::{CounterWriter, Journal};
@@ -22,12 +22,12 @@ use hairpin_xdp::ReceiveStamps;
 pub use args::TraderArgs;
 
 use hairpin_cli_harness::datapath::{BufferSize, OpenTransport};
-use hairpin_cli_harness::output;
 use hairpin_cli_harness::run_loop::{Activity, RunLoop, Task, Turn};
 use hairpin_cli_harness::secret_key::{self, KeyArgs};
 use hairpin_cli_harness::signals::Signals;
 use hairpin_cli_harness::t2t_setup::{self, Account, TraderSetup};
 
+use hairpin_cli_harness::{output, refused_gateway};
 use crate::strategy::{Trader, TraderCounts};
 
 /// The largest number of orders that may wait for a blocked connection: those of a second's stall
@@ -72,7 +72,12 @@ pub fn run(arguments: &TraderArgs) -> Result<ExitCode> {
         setup.gateway,
     );
     let drops_before = interface_drops(&arguments.interface).ok();
-    let counts = run_trader(&mut task, "trader", &setup, transport, || signals.stop_requested())?;
+    let counts = run_trader(&mut task, "trader", &setup, transport, || signals.stop_requested());
+    let counts = counts.map_err(|error| {
+        let failure = task.0.session().last_failure();
+        let advice = failure.map_or("", |it| refused_gateway::advice(it, &[setup.gateway]));
+        anyhow!("{error}{advice}")
+    })?;
     let drops = interface_drops(&arguments.interface).ok().zip(drops_before);
     let drops = drops.map(|(after, before)| after.saturating_sub(before));
     output::print(&describe(setup.id, &counts, drops))?;

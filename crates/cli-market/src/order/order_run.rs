@@ -11,8 +11,8 @@ use anyhow::{Result, anyhow, bail};
 use hairpin_cli_harness::datapath::{BufferSize, OpenTransport};
 use hairpin_cli_harness::run_loop::{Activity, RunLoop, Task, Turn, poll};
 use hairpin_cli_harness::signals::Signals;
-use hairpin_cli_harness::stdout;
 use hairpin_cli_harness::usage::usage_error;
+use hairpin_cli_harness::{refused_gateway, stdout};
 use hairpin_host::Clock;
 use hairpin_mapped::Direction;
 use hairpin_order_entry::{
@@ -200,7 +200,11 @@ impl OrderRun {
     fn end_turn(&mut self, now: Now, before: u64) {
         let session = self.line.session();
         let failure = session.last_failure().filter(|_| session.counters().failures > before);
-        let (uuid, failure) = (session.progress().uuid, failure.map(ToString::to_string));
+        let failure = failure.map(|it| {
+            let advice = refused_gateway::advice(it, &self.settings.gateways());
+            format!("{it}{advice}")
+        });
+        let uuid = session.progress().uuid;
         self.console.end_turn(now.utc, uuid, failure);
     }
 

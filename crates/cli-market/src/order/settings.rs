@@ -1,6 +1,7 @@
 //! The contents of `order.toml`, and the location of the journal.
 
 use std::borrow::Cow;
+use std::net::SocketAddrV4;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -75,6 +76,12 @@ impl OrderSettings {
     }
 
     /// Returns the wire price of a price in a command for an instrument.
+    /// Returns the hosts of primary and backup.
+    pub(super) fn gateways(&self) -> Vec<SocketAddrV4> {
+        let connector = &self.config.connector;
+        connector.primary.iter().chain(&connector.backup).copied().collect()
+    }
+
     ///
     /// # Errors
     /// A display price that cannot be converted.

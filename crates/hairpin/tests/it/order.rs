@@ -489,6 +489,8 @@ fn failure_of_all_attempts_reports_the_cause() {
     let reason = "cannot log on: cannot connect to ";
     let stderr = error_line(&output);
     assert!(stderr.contains(reason) && stderr.contains(&unused.to_string()), "{stderr}");
+    let advice = "; nothing listens there: `hairpin exchange` starts a simulator\n";
+    assert!(stderr.ends_with(advice), "{stderr}");
     let printed = lines(&output);
     assert_eq!(
         printed.iter().filter(|line| line.contains(" failure Text=")).count(),
