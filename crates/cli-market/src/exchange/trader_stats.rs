@@ -11,13 +11,13 @@ use super::outstanding_ticks::{Answer, OutstandingTicks, Tick};
 /// The counts of a trader's ticks and orders since the start of the round.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TickCounts {
-    /// Ticks sent while the trader was logged on.
+    /// Ticks sent while the trader was logged on, if it answers them.
     pub(super) ticks: u64,
     /// Ticks that no order answered in time.
     pub(super) lost: u64,
     /// Ticks still open when the trader's session ended.
     pub(super) abandoned: u64,
-    /// Orders that answered a tick in time.
+    /// Orders that answered a tick in time, and all those of a session that answers no ticks.
     pub(super) orders: u64,
     /// Orders for ticks that were sent while the trader was still logging on.
     pub(super) early_orders: u64,
@@ -89,6 +89,8 @@ pub(super) struct TraderStats {
     connection: Option<ConnectionId>,
     /// The trader's wait, if it has named it at its last logon.
     pub(super) wait: Option<Wait>,
+    /// The run measures traders: each of them must answer ticks.
+    is_measured: bool,
     /// The time from which ticks must be answered after a logon.
     answers_from: Instant,
     /// The packet sequence of the first tick that this session must answer.
@@ -103,11 +105,12 @@ pub(super) struct TraderStats {
 
 impl TraderStats {
     /// Returns the statistics of a trader that is not logged on, with space for `samples` per round
-    /// and `waiting` open ticks.
+    /// and `waiting` open ticks. Without samples nothing is measured.
     pub(super) fn new(samples: usize, waiting: usize) -> Self {
         Self {
             connection: None,
             wait: None,
+            is_measured: samples > 0,
             answers_from: Instant::ZERO,
             first_sequence: None,
             outstanding: OutstandingTicks::new(waiting),
@@ -152,13 +155,22 @@ impl TraderStats {
         self.connection = None;
         self.counts.departures += 1;
         self.counts.abandoned += self.outstanding.abandon();
-        // The orders of an earlier session are still among these.
-        self.counts.orphaned = self.counts.all_orders().saturating_sub(self.counts.cancels);
+        // The orders of an earlier session are still among these. Orders by hand may be filled.
+        if self.answers_ticks() {
+            self.counts.orphaned = self.counts.all_orders().saturating_sub(self.counts.cancels);
+        }
+    }
+
+    /// Returns `true` if the trader must answer ticks. A simulator expects that only of a trader
+    /// that has named its wait: others may be people who enter orders by hand.
+    fn answers_ticks(&self) -> bool {
+        self.is_measured || self.wait.is_some()
     }
 
     /// Adds a tick whose last packet is being sent.
     pub(super) fn open(&mut self, tick: Tick) {
-        if self.connection.is_none() || tick.sent < self.answers_from {
+        let is_due = self.connection.is_some() && tick.sent >= self.answers_from;
+        if !is_due || !self.answers_ticks() {
             return;
         }
         self.first_sequence.get_or_insert(tick.sequence);
@@ -168,6 +180,10 @@ impl TraderStats {
 
     /// Handles an order that names the packet `sequence`, or no readable one.
     pub(super) fn order(&mut self, sequence: Option<u32>, received: Instant) {
+        if !self.answers_ticks() {
+            self.counts.orders += 1;
+            return;
+        }
         let Some(sequence) = sequence else {
             self.counts.unexpected_orders += 1;
             return;
@@ -238,6 +254,34 @@ mod tests {
         trader.open(tick(1, 0));
         assert_eq!(trader.counts, TickCounts::default());
         assert!(trader.is_settled());
+    }
+
+    #[test]
+    fn simulator_expects_answers_only_of_traders_that_name_their_wait() {
+        for (wait, counts) in [
+            (None, TickCounts { orders: 2, ..TickCounts::default() }),
+            (
+                Some(Wait::Epoll),
+                TickCounts {
+                    ticks: 1,
+                    lost: 1,
+                    unexpected_orders: 1,
+                    late_orders: 1,
+                    ..TickCounts::default()
+                },
+            ),
+        ] {
+            let mut trader = TraderStats::new(0, 8);
+            trader.wait = wait;
+            trader.arrive(ConnectionId(0), at(10));
+            trader.open(tick(1, 20));
+            trader.order(None, at(21));
+            trader.expire(at(5_000));
+            trader.order(Some(1), at(5_001));
+            assert_eq!(trader.counts, counts, "{wait:?}");
+            trader.depart();
+            assert_eq!(trader.counts.orphaned, wait.map_or(0, |_| 2));
+        }
     }
 
     #[test]
