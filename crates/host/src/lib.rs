@@ -17,6 +17,7 @@
 //! | `clock.rs`, `calibration.rs`, `tsc.rs`, `kernel_clock.rs` | the clock and its sources |
 //! | `clock_cost.rs`, `drift.rs`, `clock_sync.rs` | cost, drift and synchronization of the clock |
 //! | `affinity.rs`, `thread.rs` | CPU affinity; thread names and timer slack |
+//! | `stop_signal.rs` | signals that ask the process to stop |
 //! | `core_watch.rs`, `core_counters.rs` | interruptions of a core; steal time and backlog drops |
 //! | `host_facts.rs` | CPU, kernel and governor for results files |
 //! | `interface.rs`, `interface_drops.rs`, `interface_driver.rs` | network interfaces |
@@ -46,6 +47,7 @@ mod interface;
 mod interface_driver;
 mod interface_drops;
 mod kernel_clock;
+mod stop_signal;
 mod thread;
 pub mod tsc;
 
@@ -61,4 +63,5 @@ pub use interface::{Interface, address_interface, interface_address};
 pub use interface_driver::interface_driver;
 pub use interface_drops::interface_drops;
 pub use kernel_clock::kernel_tick;
+pub use stop_signal::{handle_stop_signal, stop_signal};
 pub use thread::{name_thread, set_timer_slack};

@@ -300,7 +300,10 @@ fn interrupted_run_prints_and_saves_completed_rounds() {
         let second = wait_for(&mut parent, "t2t-exchange");
         let trader = wait_for(&mut parent, "t2t-trader");
         wait_for_count(second, "exchange.ticks", 1);
-        signal(name, parent.id());
+        // timeout(1) too sends its signal twice, to the process and to its group.
+        let id = parent.id().to_string();
+        let kill = Command::new("kill").args(["-s", name, &id, &id]).status().unwrap();
+        assert!(kill.success());
         let output = parent.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(status), "{output:?}");
         assert_gone(&[second, trader]);
