@@ -123,10 +123,10 @@ impl CheckHost {
             configs.iter().filter_map(|(id, _)| *id).map(|id| id.to_string()).collect();
         let segments = match segments.as_slice() {
             [] => String::new(),
-            ids => format!(", segments {}", ids.join(", ")),
+            ids => format!("; segments: {}", ids.join(", ")),
         };
         lines.found(format!(
-            "order.toml: session {} of firm {}, {} primary and {} backup hosts{segments}",
+            "order entry: session {} of firm {}; hosts: {} primary, {} backup{segments}",
             logon.session,
             logon.firm,
             first.connector.primary.len(),
@@ -139,7 +139,8 @@ impl CheckHost {
             if expiry.at <= self.now {
                 lines.wrong("the secret key has expired (key_expires)");
             } else if days < u64::from(expiry.warning_days) {
-                lines.note(format!("the secret key expires in {days} days"));
+                let unit = if days == 1 { "day" } else { "days" };
+                lines.note(format!("the secret key expires in {days} {unit}"));
             }
         }
         match self.clock_sync {
@@ -194,7 +195,7 @@ impl CheckHost {
             "" => String::new(),
             environment => format!("{environment}, "),
         };
-        lines.found(format!("channels: {environment}{count} channel{plural}"));
+        lines.found(format!("market data: {environment}{count} channel{plural}"));
         if count == 0 {
             lines.wrong("no channel");
         }
@@ -204,7 +205,7 @@ impl CheckHost {
             lines.wrong(error);
         }
         if failed.len() > CHANNELS_MAX {
-            lines.wrong(format!("{} more channels", failed.len() - CHANNELS_MAX));
+            lines.wrong(format!("further channels with errors: {}", failed.len() - CHANNELS_MAX));
         }
         for channel in &config.channels {
             for connection in &channel.connections {
@@ -248,10 +249,7 @@ fn check_gateways(text: &str, lines: &mut Lines<'_>) {
     };
     let version = |&id: &u8| msgw_schema_version(text, id);
     let usable = segments.iter().filter(|id| version(id).is_ok()).count();
-    lines.found(format!(
-        "MSGW_Config.xml: {usable} of {} market segments are usable",
-        segments.len()
-    ));
+    lines.found(format!("market segments: {usable} of {} usable", segments.len()));
     for error in segments.iter().filter_map(|id| version(id).err()) {
         match &error {
             // A segment without versions is not one of iLink 3.

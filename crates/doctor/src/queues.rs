@@ -98,7 +98,7 @@ pub(crate) fn findings(
     let mut found = Vec::new();
     let queues = interface.answers.device.queues;
     if queues as usize > allowed.len() && !allowed.is_empty() {
-        let what = format!("{queues} queues, and {} cores for this process", allowed.len());
+        let what = format!("queues: {queues}; cores for this process: {}", allowed.len());
         let cost = "each queue has a socket, and a loop reads the rings of all queues";
         let finding = Finding::advice("queues.many", what, cost);
         found.push(finding.command(format!("ethtool -L {name} combined {}", allowed.len())));

@@ -203,7 +203,10 @@ pub enum Warning {
     },
     /// The secret key expires soon or has expired. Reported at each logon and then once a day. See
     /// [`KeyExpiry`](crate::KeyExpiry).
-    #[error("the secret key expires in {days_left} days: request a new one")]
+    #[error(
+        "the secret key expires in {days_left} {}: request a new one",
+        if *days_left == 1 { "day" } else { "days" }
+    )]
     KeyExpires {
         /// The whole days left; 0 also after the expiry.
         days_left: u32,

@@ -56,7 +56,7 @@ fn has(lines: &[(Judgment, String)], judgment: Judgment, text: &str) -> bool {
 #[test]
 fn valid_order_file_has_one_line_and_a_note_about_its_journal() {
     let lines = check("order.toml", ORDER);
-    let summary = "order.toml: session ABC of firm DEFGH, 1 primary and 0 backup hosts";
+    let summary = "order entry: session ABC of firm DEFGH; hosts: 1 primary, 0 backup";
     assert_eq!(lines[0], (Judgment::Found, summary.to_owned()));
     assert!(has(&lines, Judgment::Note, "does not exist yet"), "{lines:?}");
     assert!(lines.iter().all(|(judgment, _)| *judgment != Judgment::Wrong), "{lines:?}");
@@ -143,7 +143,7 @@ const CHANNELS: &str = "[[channel]]\nid = \"400\"\nlabel = \"a\"\n[[channel.conn
 #[test]
 fn channels_need_feeds_and_addresses_of_this_host() {
     let lines = check("feed.toml", CHANNELS);
-    assert_eq!(lines, [(Judgment::Found, "channels: 1 channel".to_owned())]);
+    assert_eq!(lines, [(Judgment::Found, "market data: 1 channel".to_owned())]);
     let with =
         |interface: &str| check("a.toml", &format!("{CHANNELS}interface = \"{interface}\"\n"));
     assert_eq!(with("10.0.0.2").len(), 1);
@@ -157,7 +157,7 @@ fn channels_need_feeds_and_addresses_of_this_host() {
 #[test]
 fn configuration_in_xml_is_recognized_by_its_elements() {
     let lines = check("config.xml", "<?xml version='1.0'?><configuration environment='Test'/>");
-    assert!(has(&lines, Judgment::Found, "channels: Test, 0 channels"), "{lines:?}");
+    assert!(has(&lines, Judgment::Found, "market data: Test, 0 channels"), "{lines:?}");
     assert!(has(&lines, Judgment::Wrong, "no channel"));
     let gateways = |versions: &str| {
         let segment =
@@ -166,7 +166,7 @@ fn configuration_in_xml_is_recognized_by_its_elements() {
         let all = [segment(12, ""), segment(64, &versions)].concat();
         check("MSGW_Config.xml", &format!("<configuration>{all}</configuration>"))
     };
-    let valid = "MSGW_Config.xml: 1 of 2 market segments are usable".to_owned();
+    let valid = "market segments: 1 of 2 usable".to_owned();
     assert_eq!(gateways("8"), [(Judgment::Found, valid)]);
     assert!(has(&gateways("3"), Judgment::Wrong, "no market segment has a schema version"));
     assert!(has(&gateways("3"), Judgment::Note, "market segment 64 accepts"));

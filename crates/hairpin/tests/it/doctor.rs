@@ -155,7 +155,7 @@ fn check_refuses_a_key_file_that_others_can_read() {
     assert!(stdout(&output).contains("wrong: cannot use the key file"), "{}", stdout(&output));
     mode(0o600);
     let output = run(&["check", &order]);
-    assert!(stdout(&output).contains("found: order.toml: session ABC"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("found: order entry: session ABC"), "{}", stdout(&output));
     assert!(!stdout(&output).contains("AAEC"));
 }
 

@@ -48,7 +48,8 @@ fn warnings(trace: &mut Trace, nanos: u64) -> Vec<(u64, String)> {
 }
 
 fn events(days: u32) -> String {
-    format!("warning the secret key expires in {days} days: request a new one")
+    let unit = if days == 1 { "day" } else { "days" };
+    format!("warning the secret key expires in {days} {unit}: request a new one")
 }
 
 #[test]
