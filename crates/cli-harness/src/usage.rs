@@ -1,10 +1,13 @@
 //! Errors in the arguments.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use hairpin_measure::Style;
+
+use crate::output;
 
 /// The least likeness of two names, from 0 to 1, of which one may be meant to be the other: by
 /// their beginnings, or by the letters that match.
@@ -32,10 +35,13 @@ pub fn status_of(error: &anyhow::Error) -> ExitCode {
 
 /// Prints help and version as clap formats them, with exit status 0; prints an error in one line,
 /// with exit status 2. `command` is the command line that the error is of.
-pub fn report(error: &clap::Error, command: &Command) -> ExitCode {
-    match error.kind() {
+///
+/// # Errors
+/// Those of standard output.
+pub fn report(error: &clap::Error, command: &Command) -> io::Result<ExitCode> {
+    Ok(match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let _ = write!(std::io::stdout(), "{error}");
+            output::print(&error.to_string())?;
             ExitCode::SUCCESS
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -45,10 +51,11 @@ pub fn report(error: &clap::Error, command: &Command) -> ExitCode {
         _ => {
             let text = describe(error, command);
             let text = hairpin_order_entry::redact_keys(&text);
-            let _ = writeln!(std::io::stderr(), "hairpin: {text}; try --help");
+            let text = Style::for_stderr().wrap(&format!("hairpin: {text}; try --help"));
+            let _ = writeln!(std::io::stderr(), "{text}");
             ExitCode::from(2)
         }
-    }
+    })
 }
 
 /// Describes an error in one line: every missing argument, the values of a choice, and the nearest
@@ -62,8 +69,9 @@ fn describe(error: &clap::Error, command: &Command) -> String {
     let invalid_value = list(ContextKind::InvalidValue).concat();
     match error.kind() {
         ErrorKind::MissingRequiredArgument => {
-            let missing: Vec<_> = list(ContextKind::InvalidArg).into_iter().map(choice).collect();
-            format!("missing {}", missing.join(", "))
+            let required: Vec<_> = list(ContextKind::InvalidArg).into_iter().map(choice).collect();
+            let verb = if required.len() > 1 { "are" } else { "is" };
+            format!("{} {verb} required", required.join(" and "))
         }
         ErrorKind::ArgumentConflict if error.get(ContextKind::PriorArg).is_some() => {
             let others = list(ContextKind::PriorArg).join(", ");
@@ -73,7 +81,7 @@ fn describe(error: &clap::Error, command: &Command) -> String {
             let name = list(ContextKind::InvalidArg).concat();
             let values = list(ContextKind::ValidValue);
             let given = match invalid_value.is_empty() {
-                true => format!("missing value of {name}"),
+                true => format!("{name} requires a value"),
                 false => format!("invalid value '{invalid_value}' for {name}"),
             };
             match values.is_empty() {
@@ -91,7 +99,7 @@ fn describe(error: &clap::Error, command: &Command) -> String {
                 |name: &str| command.find_subcommand(name).is_some_and(Command::is_hide_set);
             let names = list(ContextKind::ValidSubcommand).into_iter();
             let names: Vec<_> = names.filter(|name| !is_hidden(name)).collect();
-            format!("missing command after '{name}': use {}", alternatives(&names))
+            format!("'{name}' requires a command: use {}", alternatives(&names))
         }
         ErrorKind::UnknownArgument => {
             let name = list(ContextKind::InvalidArg).concat();
@@ -176,15 +184,16 @@ mod tests {
     }
 
     #[test]
-    fn names_every_missing_argument_and_every_value_of_a_choice() {
+    fn names_every_required_argument_and_every_value_of_a_choice() {
         for (line, expected) in [
-            ("exchange", "missing --config <config>, --gateway <gateway>"),
-            ("exchange --gateway", "missing value of --gateway <gateway>: use primary or backup"),
+            ("exchange", "--config <config> and --gateway <gateway> are required"),
+            ("exchange --config x", "--gateway <gateway> is required"),
+            ("exchange --gateway", "--gateway <gateway> requires a value: use primary or backup"),
             (
                 "exchange --gateway x",
                 "invalid value 'x' for --gateway <gateway>: use primary or backup",
             ),
-            ("", "missing command after 'words': use exchange or help"),
+            ("", "'words' requires a command: use exchange or help"),
         ] {
             assert_eq!(error(line), expected, "{line}");
         }

@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 use hairpin_cli_harness::child_protocol::ChildArgs;
 use hairpin_cli_harness::{output, secret_key, usage};
+use hairpin_measure::Style;
 use hairpin_order_entry::redact_keys;
 
 use crate::cmd::{
@@ -97,7 +99,7 @@ pub fn run(library: &[u8]) -> ExitCode {
     completion::answer_shell(Cli::command);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return usage::report(&error, &Cli::command()),
+        Err(error) => return status(usage::report(&error, &Cli::command()).map_err(Into::into)),
     };
     if let Some(commit) = option_env!("HAIRPIN_COMMIT") {
         output::set_commit(commit);
@@ -137,12 +139,18 @@ pub fn run(library: &[u8]) -> ExitCode {
         Command::T2tExchange(arguments) => exchange::child::run(&arguments),
         Command::T2tTrader(arguments) => trader::child::run(&arguments),
     };
+    status(outcome)
+}
+
+/// Returns the exit status of an outcome, after printing its error.
+fn status(outcome: Result<ExitCode>) -> ExitCode {
     match outcome {
         Ok(status) => status,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let message = format!("hairpin: {error:#}");
-            let _ = writeln!(io::stderr(), "{}", redact_keys(&message));
+            let message = Style::for_stderr().wrap(&redact_keys(&message));
+            let _ = writeln!(io::stderr(), "{message}");
             usage::status_of(&error)
         }
     }

@@ -47,6 +47,19 @@ fn help_and_version_go_to_standard_output() {
 }
 
 #[test]
+fn help_that_cannot_be_written_is_an_error() {
+    for args in [&["--help"][..], &["--version"], &["t2t", "--help"], &["help", "order"], &["-h"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_hairpin")).args(args).stdout(full).output();
+        let output = output.unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {stderr}");
+        assert!(stderr.starts_with("hairpin: cannot write to standard output: "), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+}
+
+#[test]
 fn invalid_arguments_exit_with_status_2() {
     let wrong: &[&[&str]] = &[
         &["nonsense"],
@@ -129,8 +142,8 @@ fn error_names_the_nearest_flag_every_choice_and_every_missing_argument() {
         (&["bench", "oder"], ": the nearest is 'order'; use t2t, feed, order, rds or sockets"),
         (&["bench"], "use t2t, feed, order, rds or sockets"),
         (&["decode", "--framing", "x", "f"], ": use udp, conflated-tcp, ilink3 or replay"),
-        (&["trader"], "missing --config <FILE>, --gateway <HOST:PORT>;"),
-        (&["feed"], "missing --pcap <FILE>..., --interface <IF> or --interface-a <IF>;"),
+        (&["trader"], "--config <FILE> and --gateway <HOST:PORT> are required;"),
+        (&["feed"], ": --pcap <FILE>..., --interface <IF> or --interface-a <IF> is required;"),
         (&["t2t", "--cpus", "0,x"], "'x' is not a whole number; expected two core numbers"),
         (&["t2t", "--interval-us", "5,2x"], "invalid value '2x' for '--interval-us <N>'"),
         (&["exchange", "--mute-a", "1"], "expected two numbers of ticks"),
