@@ -22,7 +22,7 @@ impl Progress {
     /// Returns a bar of length `total`.
     pub fn new(total: u64, introduction: String) -> Self {
         let bar = ProgressBar::new(total);
-        let template = "{bar:40} {percent:>3}% {eta_precise} left  {msg}";
+        let template = "{bar:20} {percent:>3}% {eta_precise} left  {wide_msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
