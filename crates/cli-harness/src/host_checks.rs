@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use hairpin_host::{
     Clock, ClockCost, CoreWatch, Drift, backlog_drops, busy_time, steal_time, watch_core,
 };
-use hairpin_measure::{CoreReport, EnvironmentReport};
+use hairpin_measure::{CoreReport, EnvironmentReport, counted};
 use hairpin_time::Duration;
 
 use crate::child_process;
@@ -75,7 +75,7 @@ impl HostChecks {
         match backlog_drops().ok().zip(self.drops) {
             Some((after, before)) => {
                 let packets = after.saturating_sub(before);
-                format!("{packets} packets dropped at the kernel's backlogs\n")
+                format!("{} dropped at the kernel's backlogs\n", counted(packets, "packet"))
             }
             None => String::new(),
         }

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use hairpin_cli_harness::output;
 use hairpin_measure::{
-    Compared, Reason, Results, Style, Verdict, between_runs, compare_allowing, differences,
-    write_text,
+    Compared, Reason, Results, Style, Verdict, between_runs, compare_allowing, counted,
+    differences, write_text,
 };
 use serde::Serialize;
 
@@ -93,7 +93,8 @@ pub fn run(arguments: &CompareArgs) -> Result<ExitCode> {
     output::print(&(style.wrap(&head) + &table + &chart + &style.wrap(&rest)))?;
     let slower = rows.iter().filter(|row| row.verdict == Verdict::Slower).count();
     if arguments.fail_on_slower && slower > 0 {
-        let _ = writeln!(io::stderr(), "hairpin: {slower} of {} rows are slower", rows.len());
+        let _ =
+            writeln!(io::stderr(), "hairpin: slower: {slower} of {}", counted(rows.len(), "row"));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -26,6 +26,7 @@ use hairpin_exchange::{
     Pace, PriceLevel, PublisherSettings, Side, SimulatedMarket, SimulatedMarketSettings,
     TradingStatus,
 };
+use hairpin_measure::counted;
 use hairpin_sbe::Decimal;
 use hairpin_time::{Duration, Instant, Now, Utc};
 
@@ -111,11 +112,11 @@ pub fn run(arguments: &GenerateArgs) -> Result<ExitCode> {
     let mut generation = Generation::new(arguments, writer).with_context(named)?;
     generation.run(&|| signals.stop_requested()).with_context(named)?;
     output::print(&format!(
-        "{}: {} bytes, {} packets, {} events in {} s of market time\n",
+        "{}: {}, {}, {} in {} s of market time\n",
         path.display(),
-        generation.writer.written(),
-        generation.packets,
-        generation.floor.publisher().events(),
+        counted(generation.writer.written(), "byte"),
+        counted(generation.packets, "packet"),
+        counted(generation.floor.publisher().events(), "event"),
         generation.now.utc.saturating_since(BEGINNING).as_millis() as f64 / 1e3,
     ))?;
     Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))

@@ -102,8 +102,9 @@ impl fmt::Display for Conclusion<'_> {
             let verb = if late == 1 { "is" } else { "are" };
             writeln!(
                 f,
-                "{late} of {all} rows {verb} late: sends were behind schedule by more than 5 % of \
+                "{late} of {} {verb} late: sends were behind schedule by more than 5 % of \
                  the interval, so a row shows the sender's delay as well; {}",
+                crate::counted(all, "row"),
                 self.cause()
             )?;
         }

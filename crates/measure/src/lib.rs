@@ -59,6 +59,7 @@ mod chart_group;
 mod closed_loop;
 mod compare;
 mod conclusion;
+mod counted;
 mod file;
 mod histogram;
 mod outstanding;
@@ -81,6 +82,7 @@ pub use compare::{
     differences,
 };
 pub use conclusion::Conclusion;
+pub use counted::counted;
 pub use file::{create_temporary, write_text};
 pub use histogram::{Histogram, HistogramBucket, HistogramError};
 pub use outstanding::{Answer, Outstanding, Sent};

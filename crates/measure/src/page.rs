@@ -230,7 +230,7 @@ fn warnings(rows: &[Row]) -> Vec<String> {
     let mut warnings = failures(rows);
     let mut warn = |count: usize, what: &str| {
         if count > 0 {
-            warnings.push(format!("{count} of {} rows {what}", rows.len()));
+            warnings.push(format!("{count} of {} {what}", crate::counted(rows.len(), "row")));
         }
     };
     warn(

@@ -1,6 +1,6 @@
 //! The results of pings as tables.
 
-use hairpin_measure::{Figure, Kind, Row, Style, TextTable};
+use hairpin_measure::{Figure, Kind, Row, Style, TextTable, counted};
 
 use super::latency_breakdown::StampCounts;
 use super::ping_case::PingCase;
@@ -208,12 +208,13 @@ impl Tally {
         let stamps = self.stamps.map(|stamps| {
             let StampCounts { complete, no_transmit, no_receive, contradictory } = stamps;
             format!(
-                "{}, {}, {} bytes: {complete} pings with both timestamps, {no_transmit} without a \
-                 transmit one, {no_receive} without a receive one, {contradictory} with clocks \
-                 that contradict each other\n",
+                "{}, {}, {}: {} with both timestamps, {no_transmit} without a transmit one, \
+                 {no_receive} without a receive one, {contradictory} with clocks that contradict \
+                 each other\n",
                 case.protocol.name(),
                 case.wait,
-                case.size,
+                counted(case.size, "byte"),
+                counted(complete, "ping"),
             )
         });
         self.describe_counts(case) + &stamps.unwrap_or_default()
@@ -225,13 +226,14 @@ impl Tally {
             return String::new();
         }
         format!(
-            "{}, {}, {} bytes: of {sent} pings {lost} lost, {late} answered late; {duplicated} \
-             duplicate answers, {out_of_order} out of order, {unexpected} unexpected; {} answers \
-             refused by the kernel\n",
+            "{}, {}, {}: of {} {lost} lost, {late} answered late; {}, {out_of_order} out of \
+             order, {unexpected} unexpected; {} refused by the kernel\n",
             case.protocol.name(),
             case.wait,
-            case.size,
-            self.refused,
+            counted(case.size, "byte"),
+            counted(sent, "ping"),
+            counted(duplicated, "duplicate answer"),
+            counted(self.refused, "answer"),
         )
     }
 }

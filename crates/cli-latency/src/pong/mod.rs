@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow};
 use hairpin_endpoint::{TcpListener, UdpSocket};
 use hairpin_host::Clock;
+use hairpin_measure::counted;
 use hairpin_reactor::Wait;
 use hairpin_xdp::ReceiveStamps;
 
@@ -62,7 +63,11 @@ pub fn run(arguments: &PongArgs) -> Result<ExitCode> {
         Some(flood) => write!(stdout::lock(), "{}", describe(&flood))?,
         None => {
             let PongOutcome { answered, refused, .. } = outcome;
-            writeln!(stdout::lock(), "{answered} answered, {refused} answers refused")?;
+            writeln!(
+                stdout::lock(),
+                "{answered} answered, {} refused",
+                counted(refused, "answer")
+            )?;
         }
     }
     Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))
@@ -73,9 +78,10 @@ fn describe(flood: &FloodReceived) -> String {
     let FloodReceived { messages, nanos, by_second, numbered, .. } = flood;
     let per_second = *messages as f64 / (*nanos).max(1) as f64 * 1e9;
     let lost = numbered.saturating_sub(*messages);
-    let mut text = format!("{messages} messages, {per_second:.0} messages/s, {lost} missing\n");
+    let mut text = counted(*messages, "message");
+    text += &format!(", {per_second:.0} messages/s, {lost} missing\n");
     for (second, messages) in by_second.iter().enumerate() {
-        text += &format!("  second {}: {messages} messages\n", second + 1);
+        text += &format!("  second {}: {}\n", second + 1, counted(*messages, "message"));
     }
     text
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use hairpin_endpoint::rds::{RdsSocket, RdsTransport};
+use hairpin_measure::counted;
 use hairpin_xdp::ReceiveStamps;
 
 pub use args::RdsStressArgs;
@@ -293,5 +294,6 @@ fn print_carrier(sockets: &[RdsSocket]) {
 fn print_totals(ours: &Totals, theirs: &Totals) -> io::Result<()> {
     let requests = ours.requests_sent + theirs.requests_sent;
     let lost = ours.unanswered() + theirs.unanswered();
-    output::print(&format!("{requests} requests, {lost} without an acknowledgment\n"))
+    let requests = counted(requests, "request");
+    output::print(&format!("{requests}, {lost} without an acknowledgment\n"))
 }

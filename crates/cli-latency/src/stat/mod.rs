@@ -22,7 +22,7 @@ use clap::ValueEnum;
 use hairpin_cli_harness::stdout;
 use hairpin_host::Clock;
 use hairpin_mapped::CounterPages;
-use hairpin_measure::Style;
+use hairpin_measure::{Style, counted};
 
 use pattern::Pattern;
 use snapshot::{CounterFilter, CounterSnapshot};
@@ -128,8 +128,8 @@ fn print_missing(
         print_message(format_args!("cannot read the counters of process {process}: {why}"));
     }
     if filter.processes.is_empty() && snapshot.unreadable > 0 {
-        let count = snapshot.unreadable;
-        print_message(format_args!("{count} processes of other users skipped; root may read them"));
+        let count = counted(snapshot.unreadable, "process");
+        print_message(format_args!("{count} of other users skipped; root may read them"));
     }
     let mut are_all_shown = true;
     for &process in &filter.processes {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use hairpin_mapped::{Kind, Metric};
-use hairpin_measure::{Style, TextTable};
+use hairpin_measure::{Style, TextTable, counted};
 use hairpin_time::Utc;
 
 use super::snapshot::{CounterSnapshot, PageId, ProcessPage};
@@ -47,7 +47,8 @@ pub(super) fn render(
 ) -> String {
     let mut head = format!("hairpin stat, {}", seconds(snapshot.taken));
     if snapshot.unreadable > 0 {
-        let _ = write!(head, "; {} processes of other users skipped", snapshot.unreadable);
+        let _ =
+            write!(head, "; {} of other users skipped", counted(snapshot.unreadable, "process"));
     }
     head.push('\n');
     if snapshot.pages.is_empty() {

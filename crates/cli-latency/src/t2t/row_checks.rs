@@ -1,6 +1,7 @@
 //! Whether a row is valid: the counts of the two processes that must agree.
 
 use hairpin_cli_harness::t2t_setup::{ExchangeOutcome, Load, TraderOutcome};
+use hairpin_measure::counted;
 
 /// Packets that may arrive between joining side A and side B.
 const JOINING: u64 = 64;
@@ -29,22 +30,26 @@ fn sums(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Che
     let expected = if load.matching { load.warm_up + load.samples } else { 0 };
     [
         (exchange.interrupted || exchange.ticks == expected, {
-            format!("{} ticks instead of {expected}", exchange.ticks)
+            format!("{} instead of {expected}", counted(exchange.ticks, "tick"))
         }),
         (exchange.ticks == exchange.orders + exchange.lost, {
             format!(
-                "{} ticks but {} orders and {} lost",
-                exchange.ticks, exchange.orders, exchange.lost
+                "{} but {} and {} lost",
+                counted(exchange.ticks, "tick"),
+                counted(exchange.orders, "order"),
+                exchange.lost
             )
         }),
-        (exchange.lost == 0, format!("{} ticks lost", exchange.lost)),
+        (exchange.lost == 0, format!("{} lost", counted(exchange.lost, "tick"))),
         (exchange.unexpected_orders == 0, {
-            format!("{} orders without a tick", exchange.unexpected_orders)
+            format!("{} without a tick", counted(exchange.unexpected_orders, "order"))
         }),
         (all_equal([exchange.orders, exchange.acknowledgements, exchange.cancels]), {
             format!(
-                "exchange: {} orders, {} acknowledged, {} canceled",
-                exchange.orders, exchange.acknowledgements, exchange.cancels
+                "exchange: {}, {} acknowledged, {} canceled",
+                counted(exchange.orders, "order"),
+                exchange.acknowledgements,
+                exchange.cancels
             )
         }),
         (
@@ -52,19 +57,25 @@ fn sums(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) -> [Che
                 && trader.orders == exchange.orders,
             {
                 format!(
-                    "trader: {} orders, {} acknowledged, {} canceled; exchange: {} orders",
-                    trader.orders, trader.acknowledgements, trader.cancels, exchange.orders
+                    "trader: {}, {} acknowledged, {} canceled; exchange: {}",
+                    counted(trader.orders, "order"),
+                    trader.acknowledgements,
+                    trader.cancels,
+                    counted(exchange.orders, "order")
                 )
             },
         ),
         (trader.gaps == 0, gaps(trader)),
-        (trader.unsynced == 0, format!("a book was out of sync {} times", trader.unsynced)),
+        (
+            trader.unsynced == 0,
+            format!("a book was out of sync {}", counted(trader.unsynced, "time")),
+        ),
         (exchange.rejects + trader.rejects == 0, {
-            format!("{} rejects sent, {} received", exchange.rejects, trader.rejects)
+            format!("{} sent, {} received", counted(exchange.rejects, "reject"), trader.rejects)
         }),
         (trader.errors == 0, {
             let first = trader.first_error.as_deref().unwrap_or("unknown");
-            format!("{} errors at the trader, the first: {first}", trader.errors)
+            format!("{} at the trader, the first: {first}", counted(trader.errors, "error"))
         }),
     ]
 }
@@ -80,22 +91,26 @@ fn transport(load: &Load, exchange: &ExchangeOutcome, trader: &TraderOutcome) ->
             "fewer samples than requested".to_owned(),
         ),
         (exchange.refused_samples == 0, {
-            format!("{} samples not kept", exchange.refused_samples)
+            format!("{} not kept", counted(exchange.refused_samples, "sample"))
         }),
         (exchange.lost_datagrams == 0, {
-            format!("{} packets not sent by the exchange", exchange.lost_datagrams)
+            format!("{} not sent by the exchange", counted(exchange.lost_datagrams, "packet"))
         }),
         (trader.kernel_drops == 0, {
-            format!("{} packets dropped at the trader's sockets", trader.kernel_drops)
+            format!("{} dropped at the trader's sockets", counted(trader.kernel_drops, "packet"))
         }),
         // The first packets may arrive when one side is joined and the other is not. Withheld
         // packets include those of the loops.
         (trader.packets[0] <= sent(1) + JOINING && trader.packets[1] <= sent(0) + JOINING, {
-            format!("side A delivered {} packets, side B {}", trader.packets[0], trader.packets[1])
+            format!(
+                "side A delivered {}, side B {}",
+                counted(trader.packets[0], "packet"),
+                trader.packets[1]
+            )
         }),
         (exchange.interrupted || is_muted_as_asked(load, exchange, trader), {
             let [a, b] = exchange.muted_datagrams;
-            format!("{a} packets of side A withheld, {b} of side B")
+            format!("{} of side A withheld, {b} of side B", counted(a, "packet"))
         }),
     ]
 }
@@ -124,9 +139,10 @@ fn all_equal(counts: [u64; 3]) -> bool {
 fn gaps(trader: &TraderOutcome) -> String {
     let first = trader.first_gap.map(|(packet, count)| {
         let [a, b] = trader.packets;
-        format!(", the first of {count} packets from number {packet} ({a} arrived on A, {b} on B)")
+        let count = counted(count, "packet");
+        format!(", the first of {count} from number {packet} ({a} arrived on A, {b} on B)")
     });
-    format!("{} gaps in the market data{}", trader.gaps, first.unwrap_or_default())
+    format!("{} in the market data{}", counted(trader.gaps, "gap"), first.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, anyhow};
 use hairpin_feed_handler::{Addresses, FeedHandler, Settings as ChannelSettings};
 use hairpin_host::{Clock, interface_address, interface_drops};
 use hairpin_mapped::{CounterWriter, Journal};
+use hairpin_measure::counted;
 use hairpin_order_entry::{
     KEEP_ALIVE_DEFAULT, Logon, Operator, Session, Settings as SessionSettings, TcpConnect, WhenFull,
 };
@@ -26,8 +27,8 @@ use hairpin_cli_harness::run_loop::{Activity, RunLoop, Task, Turn};
 use hairpin_cli_harness::secret_key::{self, KeyArgs};
 use hairpin_cli_harness::signals::Signals;
 use hairpin_cli_harness::t2t_setup::{self, Account, TraderSetup};
-
 use hairpin_cli_harness::{output, refused_gateway};
+
 use crate::strategy::{Trader, TraderCounts};
 
 /// The largest number of orders that may wait for a blocked connection: those of a second's stall
@@ -210,12 +211,16 @@ fn describe(id: u32, counts: &TraderCounts, before_sockets: Option<u64>) -> Stri
     let before_sockets = before_sockets.map(|drops| format!(" and {drops} before them"));
     let first = counts.first_error.as_ref().map(|words| format!(", the first: {words}"));
     format!(
-        "trader {id}: {orders} orders, {acknowledgements} acknowledged, {cancels} canceled, \
-         {rejects} rejects; {gaps} gaps{}, a book was out of sync {unsynced} times, {} packets \
-         dropped at the sockets{}, {errors} errors{}\n",
+        "trader {id}: {}, {acknowledgements} acknowledged, {cancels} canceled, {}; {}{}, a book \
+         was out of sync {}, {} dropped at the sockets{}, {}{}\n",
+        counted(*orders, "order"),
+        counted(*rejects, "reject"),
+        counted(*gaps, "gap"),
         first_gap.unwrap_or_default(),
-        counts.kernel_drops,
+        counted(*unsynced, "time"),
+        counted(counts.kernel_drops, "packet"),
         before_sockets.unwrap_or_default(),
+        counted(*errors, "error"),
         first.unwrap_or_default(),
     )
 }
@@ -239,7 +244,7 @@ mod tests {
             ..TraderCounts::default()
         };
         let line = describe(3, &counts, None);
-        let gap = "; 1 gaps (the first of 2 from packet 7; side A delivered 40, side B 41), a book";
+        let gap = "; 1 gap (the first of 2 from packet 7; side A delivered 40, side B 41), a book";
         assert!(line.contains(gap), "{line}");
         assert!(line.contains("0 packets dropped at the sockets, 0 errors"), "{line}");
     }

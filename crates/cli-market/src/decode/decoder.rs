@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use clap::ValueEnum;
 use hairpin_cme_codecs::ilink3;
+use hairpin_measure::counted;
 use hairpin_sbe::MessageHeader;
 
 use super::capture::{Captured, Payload};
@@ -551,16 +552,21 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
         for Skip { packet, cause, bytes } in frames.skips.drain(..) {
             let skipped = match bytes {
                 0 => String::new(),
-                _ => format!(", and {bytes} bytes of incomplete frames skipped"),
+                _ => format!(", and {} of incomplete frames skipped", counted(bytes, "byte")),
             };
             let error = match cause {
                 Cause::Beginning => {
-                    let what = format!("the capture begins within a frame; {bytes} bytes skipped");
+                    let what = format!(
+                        "the capture begins within a frame; {} skipped",
+                        counted(bytes, "byte")
+                    );
                     self.notes.record(packet, &what);
                     continue;
                 }
-                Cause::Gap(missing) => format!("{missing} bytes of a stream missing{skipped}"),
-                Cause::Lost(what) => format!("{what}: {bytes} bytes skipped"),
+                Cause::Gap(missing) => {
+                    format!("{} of a stream missing{skipped}", counted(missing, "byte"))
+                }
+                Cause::Lost(what) => format!("{what}: {} skipped", counted(bytes, "byte")),
             };
             self.counts.errors += 1;
             self.errors.record(packet, &error);
@@ -591,7 +597,7 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
         match stream.bytes().len() {
             0 => {}
             left if is_closed => {
-                let what = format!("a connection ended {left} bytes into a frame");
+                let what = format!("a connection ended {} into a frame", counted(left, "byte"));
                 self.notes.record(self.packet, &what);
             }
             left => self.left += left,
@@ -647,7 +653,11 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
         self.notes.write("note: ", &mut self.err)?;
         let Self { left, others, err, counts, settings, .. } = self;
         if *left > 0 {
-            writeln!(err, "hairpin: note: the capture ends {left} bytes into a frame")?;
+            writeln!(
+                err,
+                "hairpin: note: the capture ends {} into a frame",
+                counted(*left, "byte")
+            )?;
         }
         others.write(err)?;
         if counts.messages == 0 && counts.unknown > 0 {
@@ -659,15 +669,14 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
             match settings.framing.and_then(|framing| framing.to_possible_value()) {
                 Some(name) => writeln!(
                     err,
-                    "hairpin: no message of framing {} in {} packets: without --framing it is \
-                     detected",
+                    "hairpin: no message of framing {} in {}: without --framing it is detected",
                     name.get_name(),
-                    counts.packets
+                    counted(counts.packets, "packet")
                 )?,
                 None => writeln!(
                     err,
-                    "hairpin: nothing of CME's protocols in {} packets",
-                    counts.packets
+                    "hairpin: nothing of CME's protocols in {}",
+                    counted(counts.packets, "packet")
                 )?,
             }
         }

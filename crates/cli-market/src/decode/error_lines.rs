@@ -1,5 +1,6 @@
 //! Errors in the packets of a capture: one line for each kind, with a count.
 
+use hairpin_measure::counted;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -71,7 +72,7 @@ impl ErrorLines {
         }
         match std::mem::take(&mut self.others) {
             0 => Ok(()),
-            others => writeln!(err, "hairpin: {others} errors of further kinds"),
+            others => writeln!(err, "hairpin: {} of further kinds", counted(others, "error")),
         }
     }
 
@@ -100,7 +101,7 @@ impl ErrorLines {
     }
 }
 
-/// Returns the text with `#` for each number.
+/// Returns the text with `#` for each number, and `byte` for `bytes`: the plural is no other kind.
 fn without_numbers(text: &str) -> String {
     let mut key = String::with_capacity(text.len());
     for character in text.chars() {
@@ -110,7 +111,7 @@ fn without_numbers(text: &str) -> String {
             _ => key.push(character),
         }
     }
-    key
+    key.replace(" bytes", " byte")
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ use decoder::Decoder;
 pub(crate) use framing::Framing;
 
 use hairpin_cli_harness::stdout;
+use hairpin_measure::counted;
 
 /// Print the messages of captures (pcap or pcapng, also compressed with gzip or zstd)
 #[derive(clap::Args, Debug, Clone)]
@@ -89,7 +90,10 @@ impl DecodeCounts {
         match format {
             Format::Text => writeln!(
                 out,
-                "{packets} packets, {messages} messages, {unknown} unknown, {errors} errors"
+                "{}, {}, {unknown} unknown, {}",
+                counted(*packets, "packet"),
+                counted(*messages, "message"),
+                counted(*errors, "error")
             ),
             Format::Json => writeln!(
                 out,

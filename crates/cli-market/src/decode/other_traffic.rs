@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use hairpin_endpoint::capture::Protocol;
+use hairpin_measure::counted;
 
 /// The most ports that are named.
 const MOST_PORTS: usize = 8;
@@ -56,16 +57,24 @@ impl OtherTraffic {
             }
             let more = services.len().saturating_sub(MOST_PORTS);
             if more > 0 {
-                let _ = write!(text, ", and {more} more ports");
+                let _ = write!(text, ", and {}", counted(more, "more port"));
             }
-            writeln!(err, "hairpin: note: {total} packets of other traffic ignored: {text}")?;
+            writeln!(
+                err,
+                "hairpin: note: {} of other traffic ignored: {text}",
+                counted(total, "packet")
+            )?;
         }
         for (protocol, count) in self.protocols.iter().take(MOST_PROTOCOLS) {
-            writeln!(err, "hairpin: note: {count} packets not decoded: {protocol}")?;
+            writeln!(err, "hairpin: note: {} not decoded: {protocol}", counted(*count, "packet"))?;
         }
         let more: u64 = self.protocols.values().skip(MOST_PROTOCOLS).sum();
         if more > 0 {
-            writeln!(err, "hairpin: note: {more} packets not decoded: further protocols")?;
+            writeln!(
+                err,
+                "hairpin: note: {} not decoded: further protocols",
+                counted(more, "packet")
+            )?;
         }
         Ok(())
     }
@@ -91,7 +100,7 @@ mod tests {
             "hairpin: note: 8 packets of other traffic ignored: 5 of TCP port 22, 3 of UDP port \
              53\n\
              hairpin: note: 2 packets not decoded: EtherType 0x0806 (ARP)\n\
-             hairpin: note: 1 packets not decoded: IP protocol 2 (IGMP)\n"
+             hairpin: note: 1 packet not decoded: IP protocol 2 (IGMP)\n"
         );
     }
 

@@ -122,7 +122,7 @@ fn prints_sequence_time_template_name_and_fields() {
          NoMDEntries[0].MDEntryPx=-1.25 NoMDEntries[0].MDEntrySize=- NoMDEntries[0].SecurityID=5 \
          NoMDEntries[0].RptSeq=0 NoMDEntries[0].NumberOfOrders=- NoMDEntries[0].MDPriceLevel=0 \
          NoMDEntries[0].MDUpdateAction=New(0) NoMDEntries[0].MDEntryType=?(\\x00) \
-         NoMDEntries[0].TradeableSize=-\n1 packets, 1 messages, 0 unknown, 0 errors\n"
+         NoMDEntries[0].TradeableSize=-\n1 packet, 1 message, 0 unknown, 0 errors\n"
     );
     assert_eq!(err, "");
 }
@@ -224,7 +224,7 @@ fn counts_and_reports_each_error() {
         let (out, err, counts) = capture.decode(None, Format::Text);
         assert!(err.contains(what) && err.lines().count() == 1, "{what}: {err}");
         assert_eq!(counts.errors, 1, "{what}");
-        assert!(out.ends_with("0 unknown, 1 errors\n"), "{out}");
+        assert!(out.ends_with("0 unknown, 1 error\n"), "{out}");
     }
     let mut capture = Capture::new();
     capture.segment(1, &gap);
@@ -244,7 +244,7 @@ fn notes_capture_that_ends_within_frame() {
     let mut capture = Capture::new();
     capture.segment(1, &[sequence(1), sequence(2)[..9].to_vec()].concat());
     let (out, err, _) = capture.decode(None, Format::Text);
-    assert!(out.ends_with("1 packets, 1 messages, 0 unknown, 0 errors\n"), "{out}");
+    assert!(out.ends_with("1 packet, 1 message, 0 unknown, 0 errors\n"), "{out}");
     assert_eq!(err, "hairpin: note: the capture ends 9 bytes into a frame\n");
 }
 

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use hairpin_endpoint::capture::{Recorder, RecorderCounters, RecorderSettings};
 use hairpin_host::{Clock, interface_address};
-use hairpin_measure::Results;
+use hairpin_measure::{Results, counted};
 use hairpin_reactor::Wait;
 use hairpin_xdp::ReceiveStamps;
 
@@ -111,7 +111,9 @@ fn report(recorded: Result<Option<RecorderCounters>, String>) -> bool {
     let what = match recorded {
         Ok(counters) => match counters.map_or(0, |counters| counters.ring_overflows) {
             0 => return true,
-            lost => format!("{lost} packets were not recorded: the disk is too slow"),
+            lost => {
+                format!("cannot record {}: the disk is too slow", counted(lost, "packet"))
+            }
         },
         Err(failure) => failure,
     };

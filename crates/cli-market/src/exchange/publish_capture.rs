@@ -15,6 +15,7 @@ use hairpin_endpoint::capture::{CaptureReader, Frame, Payload, Replay, Step};
 use hairpin_endpoint::{Transmit, UdpSender};
 use hairpin_feed_handler::CaptureGroups;
 use hairpin_host::{Clock, interface_address};
+use hairpin_measure::counted;
 use hairpin_time::{Duration, Instant};
 use hairpin_xdp::ReceiveStamps;
 
@@ -95,8 +96,10 @@ impl std::fmt::Display for PublishedCounts {
         let Self { packets, bytes, groups, lost, latest } = self;
         writeln!(
             f,
-            "{packets} packets of {bytes} bytes to {groups} groups, {lost} lost because buffers \
-             were full, at most {} µs late",
+            "{} of {} to {}, {lost} lost because buffers were full, at most {} µs late",
+            counted(*packets, "packet"),
+            counted(*bytes, "byte"),
+            counted(*groups, "group"),
             latest.as_micros()
         )
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hairpin_cli_harness::t2t_setup::ExchangeSetup;
-use hairpin_measure::{Row, Style, Table};
+use hairpin_measure::{Row, Style, Table, counted};
 
 use super::exchange_run::ExchangeRun;
 use super::trader_stats::{TickCounts, TraderStats};
@@ -68,16 +68,20 @@ fn reason_to_fail(trader: &TraderStats) -> Option<String> {
     let refused = trader.intended_to_order.refused();
     let checks = [
         (ticks == orders + lost + abandoned, {
-            format!("{ticks} ticks but {orders} orders, {lost} lost and {abandoned} abandoned")
+            let (ticks, orders) = (counted(ticks, "tick"), counted(orders, "order"));
+            format!("{ticks} but {orders}, {lost} lost and {abandoned} abandoned")
         }),
-        (lost == 0, format!("{lost} ticks lost, {late_orders} of them answered late")),
-        (unexpected_orders == 0, format!("{unexpected_orders} orders without a tick")),
-        (acknowledgements == all, format!("{all} orders but {acknowledgements} acknowledged")),
+        (lost == 0, format!("{} lost, {late_orders} answered late", counted(lost, "tick"))),
+        (unexpected_orders == 0, format!("{} without a tick", counted(unexpected_orders, "order"))),
+        (
+            acknowledgements == all,
+            format!("{} but {acknowledgements} acknowledged", counted(all, "order")),
+        ),
         (cancels + orphaned == all, {
-            format!("{all} orders but {cancels} canceled and {orphaned} left open")
+            format!("{} but {cancels} canceled and {orphaned} left open", counted(all, "order"))
         }),
-        (rejects == 0, format!("{rejects} rejects")),
-        (refused == 0, format!("{refused} samples not kept")),
+        (rejects == 0, counted(rejects, "reject")),
+        (refused == 0, format!("{} not kept", counted(refused, "sample"))),
     ];
     let failed: Vec<String> =
         checks.into_iter().filter(|(holds, _)| !holds).map(|(_, reason)| reason).collect();
@@ -91,15 +95,19 @@ impl fmt::Display for RoundReport {
             let TickCounts { ticks, orders, acknowledgements, cancels, lost, .. } = counts;
             write!(
                 f,
-                "round {}, trader {id}: {ticks} ticks, {orders} orders, {acknowledgements} \
-                 acknowledged, {cancels} canceled, {lost} lost",
-                self.number
+                "round {}, trader {id}: {}, {}, {acknowledgements} acknowledged, {cancels} \
+                 canceled, {lost} lost",
+                self.number,
+                counted(*ticks, "tick"),
+                counted(*orders, "order")
             )?;
             if counts.departures > 0 {
                 write!(
                     f,
-                    "; left {} times: {} ticks abandoned, {} orders left open",
-                    counts.departures, counts.abandoned, counts.orphaned
+                    "; left {}: {} abandoned, {} left open",
+                    counted(counts.departures, "time"),
+                    counted(counts.abandoned, "tick"),
+                    counted(counts.orphaned, "order")
                 )?;
             }
             writeln!(f)?;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use hairpin_feed_handler::{Channel, Counters, EndOfEvent, InstrumentIndex, Level};
-use hairpin_measure::{Style, TextTable};
+use hairpin_measure::{Style, TextTable, counted};
 use hairpin_sbe::Value;
 use hairpin_time::{Duration, Instant, Now};
 
@@ -175,12 +175,12 @@ impl<'a, O: Write> BookWatch<'a, O> {
                 rate(counters.events, old.events),
             ),
             format!(
-                "A {} first {}  B {} first {}  {} gaps  {} missed  {} dropped  {} of {} in sync\n",
+                "A {} first {}  B {} first {}  {}  {} missed  {} dropped  {} of {} in sync\n",
                 counters.packets_a,
                 counters.first_a,
                 counters.packets_b,
                 counters.first_b,
-                counters.gaps,
+                counted(counters.gaps, "gap"),
                 counters.missed_packets,
                 traffic.drops,
                 instruments.iter().filter(in_sync).count(),

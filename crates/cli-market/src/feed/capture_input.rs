@@ -4,6 +4,7 @@ use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
 use hairpin_feed_handler::CaptureGroups;
+use hairpin_measure::counted;
 
 use crate::decode::capture::{self, Captured, Payload};
 use crate::decode::error_lines::ErrorLines;
@@ -73,8 +74,8 @@ fn explain(error: io::Error, input: impl Read, err: &mut impl Write) -> io::Resu
         _ => io::Error::new(
             error.kind(),
             format!(
-                "{error}; {segments} packets are of TCP: `hairpin decode` prints order entry and \
-                 replays"
+                "{error}; {} found: `hairpin decode` prints order entry and replays",
+                counted(segments, "TCP packet")
             ),
         ),
     })

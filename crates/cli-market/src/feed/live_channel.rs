@@ -12,6 +12,7 @@ use hairpin_feed_handler::{
     Addresses, FeedHandler, Filter, LateJoin, Settings, Timestamping, UdpOptions,
 };
 use hairpin_host::Clock;
+use hairpin_measure::counted;
 use hairpin_reactor::{Reactor, Wait};
 use hairpin_time::{Duration, Instant, Now};
 use hairpin_xdp::ReceiveStamps;
@@ -153,9 +154,9 @@ impl LiveChannel {
             && counters.ring_overflows > 0
         {
             printer.error(&format!(
-                "{} of {} packets were not recorded: the disk is too slow",
+                "cannot record {} of {}: the disk is too slow",
                 counters.ring_overflows,
-                counters.ring_overflows + counters.recorded_datagrams,
+                counted(counters.ring_overflows + counters.recorded_datagrams, "packet"),
             ));
         }
         printer.finish(self.feed.channel(), &traffic(&self.feed))?;

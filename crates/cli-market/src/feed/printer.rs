@@ -9,6 +9,7 @@ use hairpin_feed_handler::{
     Listener, Message, OrderBookStateChange, OrderUpdate, Packet, QuoteRequest, ReplayUpdate,
     SecurityStatus, Silence, SilenceScope, Statistic, StatusScope, Trade, Volume, Warning, Workup,
 };
+use hairpin_measure::counted;
 use hairpin_sbe::{CharArray, Value};
 use hairpin_time::{Instant, Now};
 
@@ -192,8 +193,9 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
             self.counts.errors += 1;
             writeln!(
                 self.err,
-                "hairpin: {count} messages not processed: version 9 of the schema removed their \
-                 templates, such as {template}; `decode --schema` prints them"
+                "hairpin: {} not processed: version 9 of the schema removed their templates, such \
+                 as {template}; `decode --schema` prints them",
+                counted(count, "message")
             )?;
         }
         Ok(())
@@ -215,15 +217,23 @@ impl<'a, O: Write, E: Write> Printer<'a, O, E> {
         if others > 0 {
             let limit = self.options.instruments;
             let remedy = format!("more than {limit}: use --instruments {count}");
-            writeln!(self.err, "hairpin: ignored {others} of {count} instruments, {remedy}")?;
+            writeln!(
+                self.err,
+                "hairpin: ignored {others} of {}, {remedy}",
+                counted(count, "instrument")
+            )?;
         }
         let (gaps, events) = (channel.counters().gaps, channel.counters().events);
         let Self { best_price_changes, unstated, .. } = self;
         match self.options.format {
             Format::Text => writeln!(
                 self.out,
-                "{in_sync} of {count} instruments in sync, {gaps} gaps, {events} events, \
-                 {best_price_changes} best-price changes, {unstated} entries for unknown levels"
+                "{in_sync} of {} in sync, {}, {}, {}, {} for unknown levels",
+                counted(count, "instrument"),
+                counted(gaps, "gap"),
+                counted(events, "event"),
+                counted(best_price_changes, "best-price change"),
+                counted(unstated, "entry")
             )?,
             Format::Json => writeln!(
                 self.out,

@@ -1,6 +1,7 @@
 //! Periodic lines of statistics.
 
 use hairpin_feed_handler::{Channel, ChannelState, Counters, FeedSkew, InstrumentIndex};
+use hairpin_measure::counted;
 use hairpin_time::{Duration, Instant, Now};
 
 use crate::decode::Format;
@@ -159,15 +160,15 @@ impl StatisticsLine {
         };
         format!(
             "{} {:?}: {:.0} packets/s, {:.3} Mbit/s, {:.0} messages/s, {:.0} events/s, \
-             {share}{lead}; {} gaps, {} packets missed, {} dropped{unrecorded}; {} of {} in sync",
+             {share}{lead}; {}, {} missed, {} dropped{unrecorded}; {} of {} in sync",
             self.time,
             self.state,
             self.packets_per_second,
             self.megabits_per_second,
             self.messages_per_second,
             self.events_per_second,
-            self.gaps,
-            self.missed,
+            counted(self.gaps, "gap"),
+            counted(self.missed, "packet"),
             self.drops,
             self.in_sync,
             self.instruments,

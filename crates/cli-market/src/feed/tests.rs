@@ -133,7 +133,7 @@ fn sides_are_arbitrated_and_books_told_at_the_events_end() {
         )
     };
     assert_eq!(told(&out), [top(3), top(3), top(4)]);
-    let market = "1 of 1 instruments in sync, 0 gaps, 3 events, 2 best-price changes, \
+    let market = "1 of 1 instrument in sync, 0 gaps, 3 events, 2 best-price changes, \
                   0 entries for unknown levels\n7 packets, 4 messages, 0 unknown, 0 errors\n";
     assert!(out.ends_with(market), "{out}");
 }
@@ -151,7 +151,7 @@ fn detects_gap_by_capture_time() {
     let (out, _, counts) = feed_bytes(&of(30), true).unwrap();
     assert!(told(&out).contains(&"Gap First=2 Count=1"), "{out}");
     assert_eq!(counts.messages, 2);
-    assert!(out.contains(", 1 gaps, "), "{out}");
+    assert!(out.contains(", 1 gap, "), "{out}");
     // Waiting ends with the capture.
     let (out, _, counts) = feed_bytes(&captured(&[(1, 1, one), (2, 1, three)]), true).unwrap();
     assert!(told(&out).contains(&"Gap First=2 Count=1"), "{out}");
@@ -181,7 +181,7 @@ fn reports_and_counts_error_once() {
          hairpin: packet 5: cannot decode packet: 11 bytes are fewer than the 12 of its header\n"
     );
     assert_eq!(counts, DecodeCounts { packets: 6, messages: 2, unknown: 1, errors: 2 });
-    assert!(out.contains("1 entries for unknown levels"), "{out}");
+    assert!(out.contains("1 entry for unknown levels"), "{out}");
 }
 
 /// A channel on the network, with its own clock.

@@ -2,6 +2,7 @@
 
 use hairpin_feed_handler::Message;
 use hairpin_host::Clock;
+use hairpin_measure::counted;
 use hairpin_time::Instant;
 
 use super::statistics::Traffic;
@@ -44,24 +45,25 @@ impl Throughput {
         let Traffic { packets, bytes, .. } = traffic;
         let [per_second, packet_rate] =
             [messages, *packets].map(|count| (count as f64 / seconds).round());
-        let counted = self.templates.iter().enumerate().filter(|(_, count)| **count > 0);
+        let seen = self.templates.iter().enumerate().filter(|(_, count)| **count > 0);
         let name = |id: usize| match id {
             TEMPLATES => "others".to_owned(),
             id => id.to_string(),
         };
         match format {
             Format::Text => {
-                let each = counted.map(|(id, count)| format!("{} {count}", name(id)));
+                let each = seen.map(|(id, count)| format!("{} {count}", name(id)));
                 let each = each.collect::<Vec<_>>().join(", ");
                 let megabytes = *bytes as f64 / 1e6 / seconds;
                 format!(
-                    "{messages} messages in {seconds:.3} s: {per_second:.0} messages/s, \
-                     {packet_rate:.0} packets/s, {megabytes:.0} MB/s of payload\n\
-                     messages by template: {each}"
+                    "{} in {seconds:.3} s: {per_second:.0} messages/s, {packet_rate:.0} \
+                     packets/s, {megabytes:.0} MB/s of payload\n\
+                     messages by template: {each}",
+                    counted(messages, "message")
                 )
             }
             Format::Json => {
-                let each = counted.map(|(id, count)| (name(id), (*count).into()));
+                let each = seen.map(|(id, count)| (name(id), (*count).into()));
                 let each: serde_json::Map<String, serde_json::Value> = each.collect();
                 serde_json::json!({ "throughput": {
                     "seconds": seconds,

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use hairpin_measure::counted;
+
 /// Returns the exit status, standard output and standard error.
 fn decode(args: &[&str]) -> (Option<i32>, String, String) {
     let output =
@@ -42,8 +44,8 @@ fn decode_prints_every_message_of_cme_packets() {
         assert_eq!((status, err.as_str()), (Some(0), ""), "{file}");
         let seen: Vec<_> = out.lines().filter_map(|line| line.split(' ').nth(2)).collect();
         assert_eq!(seen[..templates.len()], *templates, "{file}");
-        let messages = templates.len() - unknown;
-        let last = format!("1 packets, {messages} messages, {unknown} unknown, 0 errors\n");
+        let messages = counted(templates.len() - unknown, "message");
+        let last = format!("1 packet, {messages}, {unknown} unknown, 0 errors\n");
         assert!(out.ends_with(&last), "{file}: {out}");
     }
 }
@@ -108,7 +110,7 @@ fn capture_ending_in_a_tcp_frame_prints_a_note() {
     let path = write_capture(folder.path(), "cut.pcap", &packet);
     let (status, out, err) = decode(&["--framing", "ilink3", &path]);
     assert_eq!(err, "hairpin: note: the capture ends 9 bytes into a frame\n");
-    assert!(out.ends_with("1 packets, 1 messages, 0 unknown, 0 errors\n"), "{out}");
+    assert!(out.ends_with("1 packet, 1 message, 0 unknown, 0 errors\n"), "{out}");
     assert_eq!(status, Some(0), "{out}");
     // `feed` needs market data over UDP, and names the command for other captures.
     let feed = crate::support::hairpin().args(["feed", "--pcap", path.as_str()]).output().unwrap();
@@ -194,7 +196,7 @@ fn messages_of_any_schema_are_printed() {
     assert_eq!(
         out,
         "7 9 7 Plan2 Number=65536 Place.Row=12 Place.Seat=-2 Codes=3,4 Outer[0].A=x \
-         Outer[0].Inner[0].B=1.5 Outer[1].A=y\n1 packets, 1 messages, 0 unknown, 0 errors\n"
+         Outer[0].Inner[0].B=1.5 Outer[1].A=y\n1 packet, 1 message, 0 unknown, 0 errors\n"
     );
     let (_, out, _) = decode(&[&args[..], &["json"]].concat());
     let line: serde_json::Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
@@ -206,8 +208,8 @@ fn messages_of_any_schema_are_printed() {
     // Without the schema nothing is decoded.
     let (status, out, err) = decode(&[&path]);
     assert_eq!(status, Some(1));
-    assert!(err.ends_with("hairpin: nothing of CME's protocols in 1 packets\n"), "{err}");
-    assert!(out.ends_with("1 packets, 0 messages, 0 unknown, 0 errors\n"), "{out}");
+    assert!(err.ends_with("hairpin: nothing of CME's protocols in 1 packet\n"), "{err}");
+    assert!(out.ends_with("1 packet, 0 messages, 0 unknown, 0 errors\n"), "{out}");
 }
 
 #[test]
@@ -237,7 +239,7 @@ fn older_schema_decodes_removed_templates() {
     );
     let (status, out, err) = decode(&[&path, "--schema", &schema]);
     assert_eq!((status, err.as_str()), (Some(0), ""));
-    assert!(out.ends_with("1 packets, 2 messages, 0 unknown, 0 errors\n"), "{out}");
+    assert!(out.ends_with("1 packet, 2 messages, 0 unknown, 0 errors\n"), "{out}");
     assert!(out.lines().nth(1).unwrap().starts_with(
         "19321379 1446234284406158799 32 MDIncrementalRefreshBook32 \
          TransactTime=1446234284405794767 MatchEventIndicator=LastQuoteMsg|EndOfEvent \

@@ -135,7 +135,7 @@ fn restarted_trader_loses_only_orders_of_the_outage() {
         assert_done(&trader.output());
     }
     let stdout = text(&exchange.stdout);
-    assert!(stdout.contains("trader 2: ") && stdout.contains("; left 1 times"), "{stdout}");
+    assert!(stdout.contains("trader 2: ") && stdout.contains("; left 1 time"), "{stdout}");
     let steady = stdout.lines().filter(|line| line.contains(", trader 1: "));
     let mut steady = steady.inspect(|line| assert!(!line.contains("left"), "{line}")).peekable();
     assert!(steady.peek().is_some(), "{stdout}");

@@ -8,6 +8,7 @@ use etherparse::PacketBuilder;
 use hairpin_exchange::{
     Feed, MAX_PAYLOAD, Pace, Publication, SimulatedMarket, SimulatedMarketSettings,
 };
+use hairpin_measure::counted;
 use hairpin_testkit::Random;
 use hairpin_time::{Duration, Instant, Now, Utc};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
@@ -54,7 +55,7 @@ fn feed_prints_every_udp_capture_of_cme() {
         let expected = match unknown {
             0 => String::new(),
             _ => format!(
-                "hairpin: 1 messages not processed: version 9 of the schema removed their \
+                "hairpin: 1 message not processed: version 9 of the schema removed their \
                  templates, such as {}; `decode --schema` prints them\n",
                 templates.iter().find(|name| ["32", "42"].contains(name)).unwrap()
             ),
@@ -63,12 +64,13 @@ fn feed_prints_every_udp_capture_of_cme() {
         let seen: Vec<_> = out.lines().filter_map(|line| line.split(' ').nth(2)).collect();
         assert_eq!(seen[..templates.len()], *templates, "{file}");
         let known = templates.len() - unknown;
-        let last = format!("\n1 packets, {known} messages, {unknown} unknown, {unknown} errors\n");
+        let (known, errors) = (counted(known, "message"), counted(unknown, "error"));
+        let last = format!("\n1 packet, {known}, {unknown} unknown, {errors}\n");
         assert!(out.ends_with(&last), "{file}: {out}");
         // With the schema of that version no template is unknown. Books are of the current one.
         let (_, out, _) = feed(&["--pcap", &path, "--schema", schema.as_ref().unwrap()]);
-        let count = templates.len();
-        let last = format!("\n1 packets, {count} messages, 0 unknown, {unknown} errors\n");
+        let count = counted(templates.len(), "message");
+        let last = format!("\n1 packet, {count}, 0 unknown, {errors}\n");
         assert!(out.ends_with(&last), "{file}: {out}");
     }
 }
@@ -91,9 +93,7 @@ fn messages_are_printed_as_decode_prints_them() {
     // Eight of the fourteen books have an entry that adds a level. The others delete unknown
     // levels.
     assert_eq!(callbacks.len(), 8);
-    assert!(
-        messages[2].ends_with(" 1 events, 1 best-price changes, 15 entries for unknown levels")
-    );
+    assert!(messages[2].ends_with(" 1 event, 1 best-price change, 15 entries for unknown levels"));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn invalid_capture_exits_with_one_line_and_status_1() {
     let Some(path) = data("captures/ilink3/Sequence.pcap") else { return };
     let (status, _, err) = feed(&["--pcap", &path]);
     assert_eq!(status, Some(1));
-    let other = "1 packets are of TCP: `hairpin decode` prints order entry and replays";
+    let other = "1 TCP packet found: `hairpin decode` prints order entry and replays";
     let expected = format!("hairpin: {path}: no market data over UDP in this capture; {other}\n");
     assert_eq!(err, expected);
 }

@@ -271,5 +271,5 @@ fn restarted_traders_lose_only_orders_of_the_outage() {
     }
     assert_nothing_lost(&rows(&results), &exchange);
     let stdout = String::from_utf8_lossy(&exchange.stdout).into_owned();
-    assert_eq!(stdout.matches("; left 1 times: ").count(), 2, "{stdout}");
+    assert_eq!(stdout.matches("; left 1 time: ").count(), 2, "{stdout}");
 }

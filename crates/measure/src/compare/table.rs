@@ -173,8 +173,8 @@ impl Compared {
             }
         };
         format!(
-            "{} rows: {} within noise, {} slower, {} faster, {} not comparable{median}\n",
-            compared.len(),
+            "{}: {} within noise, {} slower, {} faster, {} not comparable{median}\n",
+            crate::counted(compared.len(), "row"),
             count(|it| *it == Verdict::WithinNoise),
             count(|it| *it == Verdict::Slower),
             count(|it| *it == Verdict::Faster),

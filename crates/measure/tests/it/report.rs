@@ -299,8 +299,8 @@ fn failed_rows_are_in_the_table_and_in_no_chart() {
 fn late_and_interrupted_rows_are_marked() {
     let row = Row { late: true, interrupted: true, ..row("spin", 2_000) };
     let (page, charts) = write_report(&[results(vec![row])]);
-    assert!(page.contains("1 of 1 rows late: "), "{page}");
-    assert!(page.contains("1 of 1 rows interrupted: "), "{page}");
+    assert!(page.contains("1 of 1 row late: "), "{page}");
+    assert!(page.contains("1 of 1 row interrupted: "), "{page}");
     assert!(page.contains("late; interrupted</td>"), "{page}");
     for (name, svg) in charts {
         let texts = texts(&svg);

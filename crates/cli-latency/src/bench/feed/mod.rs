@@ -16,7 +16,7 @@ mod update_flow;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use hairpin_measure::{Results, Row, Style};
+use hairpin_measure::{Results, Row, Style, counted};
 
 pub(crate) use args::BenchFeedArgs;
 use feed_case::FeedCase;
@@ -71,8 +71,10 @@ impl Bench for Feed {
         let ReceiverCounts { errors, refused, .. } = received.counts;
         let reason = match (errors, refused) {
             (0, 0) => None,
-            (0, refused) => Some(format!("{refused} samples exceeded the reserved room")),
-            (errors, _) => Some(format!("{errors} packets were not decoded")),
+            (0, refused) => {
+                Some(format!("{} exceeded the reserved room", counted(refused, "sample")))
+            }
+            (errors, _) => Some(counted(errors, "undecoded packet")),
         };
         let interrupted = received.interrupted;
         let row = |row: Row| Row { interrupted, failed: reason.clone(), ..row };
@@ -114,15 +116,17 @@ impl Tally {
         let mut text = String::new();
         if [unsynced, unstamped, gaps, drops, self.unsent] != [0; 5] {
             text += &format!(
-                "{name}, {pause}: {drops} packets dropped at a receive buffer of {buffer} bytes, \
-                 {} not sent because buffers were full, {gaps} gaps; {unsynced} events of books \
-                 out of \
-                 sync, {unstamped} packets without a timestamp\n",
-                self.unsent
+                "{name}, {pause}: {} dropped at a receive buffer of {buffer} bytes, {} not sent \
+                 because buffers were full, {}; {} of books out of sync, {} without a timestamp\n",
+                counted(drops, "packet"),
+                self.unsent,
+                counted(gaps, "gap"),
+                counted(unsynced, "event"),
+                counted(unstamped, "packet")
             );
         }
         if dry > 0 {
-            text += &format!("{name}, {pause}: {dry} dry packets\n");
+            text += &format!("{name}, {pause}: {}\n", counted(dry, "dry packet"));
         }
         text
     }

@@ -21,7 +21,7 @@ mod timed_listener;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use hairpin_measure::{Results, Row, Style};
+use hairpin_measure::{Results, Row, Style, counted};
 
 pub(crate) use args::BenchOrderArgs;
 use order_case::OrderCase;
@@ -73,8 +73,10 @@ impl Bench for Order {
         let ClientCounts { errors, refused, .. } = outcome.counts;
         let reason = match (errors, refused) {
             (0, 0) => None,
-            (0, refused) => Some(format!("{refused} samples exceeded the reserved room")),
-            (errors, _) => Some(format!("{errors} messages were unexpected")),
+            (0, refused) => {
+                Some(format!("{} exceeded the reserved room", counted(refused, "sample")))
+            }
+            (errors, _) => Some(counted(errors, "unexpected message")),
         };
         let interrupted = outcome.interrupted;
         let row = |row: Row| Row { interrupted, failed: reason.clone(), ..row };
@@ -97,9 +99,10 @@ impl Bench for Order {
         match counts.waited {
             0 => String::new(),
             waited => format!(
-                "{}, {}: {waited} orders that the connection did not accept at once\n",
+                "{}, {}: {} that the connection did not accept at once\n",
                 case.name(),
-                case.pause()
+                case.pause(),
+                counted(waited, "order")
             ),
         }
     }

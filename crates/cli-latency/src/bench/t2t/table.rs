@@ -1,6 +1,6 @@
 //! One block of a table that compares two waits at one feed and interval.
 
-use hairpin_measure::{Figure, Kind, RoundFigures, Row, Style, TextTable};
+use hairpin_measure::{Figure, Kind, RoundFigures, Row, Style, TextTable, counted};
 
 use super::difference::{Difference, Verdict};
 
@@ -105,8 +105,8 @@ impl<'a> WaitRuns<'a> {
     fn describe(&self, name: &str) -> String {
         let Some(row) = self.chosen() else { return format!("  {name}: not measured\n") };
         let rounds = row.setting.rounds;
-        let rounds_word = if rounds == 1 { "round" } else { "rounds" };
-        let mut text = format!("  {name}: {} samples in {rounds} {rounds_word}, ", row.samples);
+        let (samples, rounds) = (counted(row.samples, "sample"), counted(rounds, "round"));
+        let mut text = format!("  {name}: {samples} in {rounds}, ");
         text += &format!("{} lost", row.lost);
         if self.runs.len() > 1 {
             text += &format!("; run {} times, since its generator was late", self.runs.len());

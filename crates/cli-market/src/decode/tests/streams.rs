@@ -128,7 +128,7 @@ fn captured(
 }
 
 fn numbers(out: &str) -> Vec<u32> {
-    let lines = out.lines().filter(|line| !line.contains(" packets, "));
+    let lines = out.lines().filter(|line| !line.contains(" unknown, "));
     lines.filter_map(|line| line.split(' ').next()?.parse().ok()).collect()
 }
 
@@ -319,7 +319,7 @@ fn other_traffic_is_one_line() {
     assert_eq!((numbers(&out), counts.errors), (vec![1], 0));
     let what = "hairpin: note: 2 packets of other traffic ignored: 1 of UDP port 53, 1 of UDP port \
                 319\n\
-                hairpin: note: 1 packets not decoded: EtherType 0x0806 (ARP)\n";
+                hairpin: note: 1 packet not decoded: EtherType 0x0806 (ARP)\n";
     assert_eq!(err, what);
 }
 
