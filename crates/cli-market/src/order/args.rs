@@ -70,9 +70,9 @@ pub struct OrderArgs {
     #[arg(long, value_name = "DIR", requires = "audit_trail", default_value = ".")]
     pub(super) output: PathBuf,
 
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(super) format: Format,
+    /// Output format [default: short for a session on a terminal, else text]
+    #[arg(long, value_enum)]
+    pub(super) format: Option<Format>,
 
     /// Only records of TIME or later: 2026-11-22 (UTC) or 2026-11-22T18:00:00.5Z [default: all]
     #[arg(long, value_name = "TIME", requires = "show", value_parser = parse_time)]
@@ -90,6 +90,8 @@ pub struct OrderArgs {
 /// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
+    /// The time of day, and words like those of the commands
+    Short,
     /// `field=value`
     Text,
     /// A line of names, then values separated by commas; only with --show

@@ -8,6 +8,8 @@ use hairpin_time::Utc;
 
 use super::args::Format;
 use super::columns::{ColumnValue, Columns, MISSING, NAMES, OUR_NEXT, THEIR_NEXT};
+use super::orders::Orders;
+use super::short_line::{Symbols, short};
 
 /// The bytes before a message: its frame's length and encoding.
 const FRAMING_HEADER: usize = 4;
@@ -19,12 +21,12 @@ const LAST: [&str; 2] = ["marked", "checksum"];
 /// A record to print.
 #[derive(Debug)]
 pub(super) struct AuditRecord {
-    time: Utc,
-    direction: &'static str,
+    pub(super) time: Utc,
+    pub(super) direction: &'static str,
     uuid: u64,
     /// `None` for a record without a number.
     number: Option<u32>,
-    columns: Columns,
+    pub(super) columns: Columns,
     /// For messages of the exchange: their callback has returned.
     marked: Option<bool>,
     /// `None` if it was not read from a journal.
@@ -68,6 +70,7 @@ impl AuditRecord {
     /// Returns the line, without its end.
     pub(super) fn line(&self, format: Format) -> String {
         match format {
+            Format::Short => short(self, &Symbols::default(), &Orders::default()),
             Format::Text => self.text(),
             Format::Csv => self.csv(),
             Format::Json => self.json(),
@@ -164,7 +167,7 @@ fn stood(columns: &mut Columns, status: &Progress) {
 }
 
 /// Appends ` name=value`, with quotation marks if the value would be ambiguous without them.
-fn push_text(line: &mut String, name: &str, cell: Option<&ColumnValue>) {
+pub(super) fn push_text(line: &mut String, name: &str, cell: Option<&ColumnValue>) {
     let Some(cell) = cell else { return };
     let text = &cell.text;
     let is_bare = !text.contains([' ', '"', '=']) && text != "-";

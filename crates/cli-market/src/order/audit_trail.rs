@@ -52,8 +52,12 @@ struct AuditTrail<'a, O: Write> {
 }
 
 impl<O: Write> AuditTrail<'_, O> {
+    fn format(&self) -> Format {
+        self.arguments.format.unwrap_or(Format::Text)
+    }
+
     fn print(&mut self, reader: Reader) -> io::Result<()> {
-        if self.arguments.format == Format::Csv {
+        if self.format() == Format::Csv {
             writeln!(self.out, "{}", names())?;
         }
         for entry in reader {
@@ -68,7 +72,7 @@ impl<O: Write> AuditTrail<'_, O> {
 
     fn entry(&mut self, entry: &Entry) -> io::Result<()> {
         let record = AuditRecord::new(entry);
-        writeln!(self.out, "{}", record.line(self.arguments.format))?;
+        writeln!(self.out, "{}", record.line(self.format()))?;
         let (segment, offset) = (entry.segment, entry.offset);
         if entry.checksum == Checksum::Mismatch {
             self.harm(&format_args!(

@@ -56,7 +56,7 @@ pub(super) const NAMES: [&str; 41] = [
 ];
 
 /// The reason of any refusal, whatever CME's name for it.
-const REASON: &str = "RejectReason";
+pub(super) const REASON: &str = "RejectReason";
 /// For a request: the number of our next message when it was sent.
 pub(super) const OUR_NEXT: &str = "OurNext";
 /// For a request: the number of the exchange's next message when it was sent.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use hairpin_mapped::{Record, Storage};
+use hairpin_measure::{Style, counted};
 use hairpin_order_entry::messages::{
     ExecutionReportCancel534, ExecutionReportElimination524, ExecutionReportModify531,
     ExecutionReportNew522, ExecutionReportReject523, ExecutionReportStatus532,
@@ -24,13 +25,15 @@ use super::audit_record::AuditRecord;
 use super::columns::{ColumnValue, Columns};
 use super::orders::{Order, OrderStatus, Orders, Positions};
 use super::script::ExpectedEvent;
+use super::short_line::{Symbols, short};
 
 /// The most events kept for `expect`; the oldest of more are dropped.
 const EVENTS_MAX: usize = 1_000;
 
 /// Prints and records the events of a session.
 pub(super) struct OrderConsole<O: Write> {
-    pub(super) format: Format,
+    format: Format,
+    symbols: Symbols,
     out: O,
     pub(super) orders: Orders,
     pub(super) positions: Positions,
@@ -52,9 +55,10 @@ pub(super) struct OrderConsole<O: Write> {
 }
 
 impl<O: Write> OrderConsole<O> {
-    pub(super) fn new(format: Format, out: O) -> Self {
+    pub(super) fn new(format: Format, symbols: Symbols, out: O) -> Self {
         Self {
             format,
+            symbols,
             out,
             orders: Orders::default(),
             positions: Positions::default(),
@@ -154,13 +158,20 @@ impl<O: Write> OrderConsole<O> {
         self.print(&AuditRecord::event(now, "session", uuid, None, columns));
     }
 
-    /// Flushes each line: the reader may be waiting for it.
     fn print(&mut self, record: &AuditRecord) {
-        self.line(&record.line(self.format));
+        match self.format {
+            Format::Short => self.line(&short(record, &self.symbols, &self.orders)),
+            format => self.write(&record.line(format)),
+        }
     }
 
-    /// Prints a line.
+    /// Prints a line that fits the terminal.
     pub(super) fn line(&mut self, line: &str) {
+        self.write(&Style::for_stdout().wrap(line));
+    }
+
+    /// Flushes each line: the reader may be waiting for it.
+    fn write(&mut self, line: &str) {
         let written = writeln!(self.out, "{line}").and_then(|()| self.out.flush());
         if let Err(error) = written {
             self.broken.get_or_insert(error);
@@ -306,13 +317,13 @@ impl<O: Write> Listener for OrderConsole<O> {
         let what = match self.answer.take() {
             Some(NotAppliedAnswer::FillGap) => {
                 self.orders.not_applied(&(from_seq_no..from_seq_no.saturating_add(count)));
-                "; they are not sent again"
+                "; not sent again"
             }
-            Some(NotAppliedAnswer::Replay) => "; they are sent again",
+            Some(NotAppliedAnswer::Replay) => "; sent again",
             // Already printed, or accompanied by a warning.
             None => "",
         };
-        let text = format!("{count} messages from {from_seq_no}{what}");
+        let text = format!("{} from {from_seq_no}{what}", counted(count, "message"));
         self.print_now(sender, "not-applied", text);
     }
 

@@ -19,6 +19,7 @@ mod orders;
 mod prompt;
 pub(crate) mod script;
 mod settings;
+mod short_line;
 
 use std::process::ExitCode;
 
@@ -46,7 +47,7 @@ pub fn run(arguments: &OrderArgs) -> Result<ExitCode> {
             "no settings file and no --journal DIR with --show or --audit-trail; try --help"
         );
     };
-    if arguments.format == Format::Csv {
+    if arguments.format == Some(Format::Csv) {
         usage_error!("--format csv is for --show: a session prints text or json; try --help");
     }
     order_run::run(arguments, settings)

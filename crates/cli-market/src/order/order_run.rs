@@ -24,7 +24,7 @@ use hairpin_time::{Duration, Instant, Now};
 use hairpin_xdp::ReceiveStamps;
 
 use super::active_session::ActiveSession;
-use super::args::OrderArgs;
+use super::args::{Format, OrderArgs};
 use super::console::OrderConsole;
 use super::input::{Input, Next};
 use super::orders::{Order, OrderStatus, Position};
@@ -71,10 +71,13 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
         Some(above) => Box::new(above),
         None => Box::new(stdout::lock()),
     };
+    let is_terminal = io::stdout().is_terminal();
+    let usual = if is_terminal { Format::Short } else { Format::Text };
+    let format = arguments.format.unwrap_or(usual);
     let clock = Clock::from_kernel();
     let mut run = OrderRun {
         line,
-        console: OrderConsole::new(arguments.format, out),
+        console: OrderConsole::new(format, settings.symbols(), out),
         reactor: Reactor::new(Wait::Epoll)?,
         // ClOrdIDs keep rising from run to run.
         next_id: clock.now().utc.as_nanos() / 1_000_000,
@@ -92,7 +95,7 @@ pub(super) fn run(arguments: &OrderArgs, settings: &Path) -> Result<ExitCode> {
         failure: None,
     };
     // The reason is on standard error, so a terminal would have it twice.
-    run.console.prints_reason_at_end = !run.settings.is_kept() && io::stdout().is_terminal();
+    run.console.prints_reason_at_end = !run.settings.is_kept() && is_terminal;
     let outcome = run.run(transport, &signals);
     let abandoned = run.abandon();
     let closed = run.line.close_journal();

@@ -66,6 +66,12 @@ impl Orders {
         }
     }
 
+    /// Returns the ClOrdID of the entry of an order, by the exchange's identifier.
+    pub(super) fn name(&self, order_id: u64) -> Option<String> {
+        let order = self.0.iter().rev().find(|order| order.order_id == Some(order_id));
+        order.map(|order| order.terms.cl_ord_id.to_string())
+    }
+
     /// Returns the orders that are or may be working.
     pub(super) fn open(&self) -> impl Iterator<Item = &Order> {
         let is_open =

@@ -16,6 +16,7 @@ use super::active_session::ActiveSession;
 use super::args::OrderArgs;
 use super::display_prices::DisplayPrices;
 use super::script::Command;
+use super::short_line::Symbols;
 
 /// The size of a journal in memory: some ten thousand messages, more than a person or a script
 /// sends.
@@ -75,13 +76,13 @@ impl OrderSettings {
         &self.config.session.logon.firm
     }
 
-    /// Returns the wire price of a price in a command for an instrument.
     /// Returns the hosts of primary and backup.
     pub(super) fn gateways(&self) -> Vec<SocketAddrV4> {
         let connector = &self.config.connector;
         connector.primary.iter().chain(&connector.backup).copied().collect()
     }
 
+    /// Returns the wire price of a price in a command for an instrument.
     ///
     /// # Errors
     /// A display price that cannot be converted.
@@ -134,6 +135,13 @@ impl OrderSettings {
         let mut symbols = self.config.instruments.iter();
         let named = symbols.find(|(_, id)| u64::try_from(**id) == Ok(security_id));
         named.map_or_else(|| security_id.to_string(), |(symbol, _)| symbol.clone())
+    }
+
+    /// Returns the symbols of the file.
+    pub(super) fn symbols(&self) -> Symbols {
+        let numbered =
+            |(symbol, id): (&String, &i32)| Some((u64::try_from(*id).ok()?, symbol.clone()));
+        self.config.instruments.iter().filter_map(numbered).collect()
     }
 
     /// Returns `true` if all orders are canceled before the session logs off.

@@ -34,19 +34,25 @@ impl ScriptError {
 
 /// The commands, as `help` prints them.
 pub(super) const HELP: &str = "\
-buy N @ PRICE INSTRUMENT      enter an order; sell N …; instead of @ PRICE: market, market-limit,
-                              stop PRICE; at the end: day, gtc, fak, fok, gtd DATE, min N, show N
+buy N @ PRICE INSTRUMENT   enter an order; also sell N …
+  instead of @ PRICE       market, market-limit, stop PRICE
+  at the end               day, gtc, fak, fok, gtd DATE,
+                           min N, show N
 replace ORDER [qty N] [@ PRICE]
-                              change an order; ORDER is its ClOrdID, or last
-cancel ORDER                  cancel an order; cancel all [INSTRUMENT]
-orders                        print the working orders of this run
-positions                     print the net fills of this run
-status                        print the session and its orders; status ORDER asks the exchange
-expect WHAT [within TIME]     wait for new, fill, cancel, reject, replace and others
-sleep TIME                    wait: 100ms, 2s
-quote, rfq, cross, party      see the guide, docs/guide/order-command.md
-help, ?                       print this
-quit                          log off; orders stay unless --cancel-on-quit";
+                           change an order
+cancel ORDER               cancel an order
+cancel all [INSTRUMENT]    cancel all orders
+orders                     print the working orders
+positions                  print the net fills
+status                     print the session and its orders
+status ORDER               ask the exchange for an order
+expect WHAT [within TIME]  wait for new, fill, cancel, …
+sleep TIME                 wait: 100ms, 2s
+quote, rfq, cross, party   see docs/guide/order-command.md
+help, ?                    print this
+quit                       log off; orders stay unless
+                           --cancel-on-quit
+ORDER is the id of an order, or last.";
 
 /// Parses the line with this number; returns `None` if it is empty. `instrument` looks up symbols.
 ///
