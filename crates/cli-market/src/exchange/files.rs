@@ -16,7 +16,7 @@ use hairpin_cli_harness::t2t_setup::{Account, FIRM, MarketData};
 use hairpin_feed_handler::config::{ChannelConfig, Config};
 use hairpin_feed_handler::{Addresses, CaptureGroups, Group, Lines, ReplayServer};
 use hairpin_mapped::Secret;
-use hairpin_measure::write_text;
+use hairpin_measure::{Style, write_text};
 
 use super::args::ExchangeArgs;
 use super::open_exchange::OpenExchange;
@@ -71,8 +71,14 @@ impl<'a> Files<'a> {
 
     /// Prints what was written, and the next commands.
     pub(super) fn announce(&self) {
-        // A closed standard error does not stop the exchange.
-        let _ = self.describe().lines().try_for_each(|line| writeln!(io::stderr(), "{line}"));
+        let style = Style::for_stderr();
+        for line in self.describe().lines() {
+            // A command is copied as a whole.
+            let is_command = line.contains(": hairpin ");
+            let line = if is_command { line.to_owned() } else { style.wrap(line) };
+            // A closed standard error does not stop the exchange.
+            let _ = writeln!(io::stderr(), "{line}");
+        }
     }
 
     fn describe(&self) -> String {

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use hairpin_endpoint::capture::{Recorder, RecorderCounters, RecorderSettings};
 use hairpin_host::{Clock, interface_address};
-use hairpin_measure::{Results, counted};
+use hairpin_measure::{Results, Style, counted};
 use hairpin_reactor::Wait;
 use hairpin_xdp::ReceiveStamps;
 
@@ -190,8 +190,7 @@ fn announce(
         1 => "\nwaiting for a trader to log on".to_owned(),
         more => format!("\nwaiting for {more} traders to log on"),
     };
-    let _ = writeln!(
-        std::io::stderr(),
+    let line = format!(
         "exchange on {} ({}): gateway {} {}, market data by {}{replay}{key}{traders}",
         arguments.interface,
         setup.interface,
@@ -199,4 +198,5 @@ fn announce(
         arguments.market.gateway_rules.describe(),
         open.market_data,
     );
+    let _ = writeln!(std::io::stderr(), "{}", Style::for_stderr().wrap(&line));
 }

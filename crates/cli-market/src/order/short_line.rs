@@ -183,8 +183,8 @@ fn date(days: &str) -> Option<String> {
     Some(Date::constant(1970, 1, 1).checked_add(days).ok()?.to_string())
 }
 
-/// Returns what is left of an order, the mark of a message that was sent before, the reason, and the
-/// text, if the reason lacks it.
+/// Returns what is left of an order, the mark of a message that was sent before, the reason, and
+/// the text, if the reason lacks it.
 fn ending(columns: &Columns) -> String {
     let has_side = columns.get("Side").is_some();
     let left = columns.number("LeavesQty").filter(|&left| left > 0 && has_side);

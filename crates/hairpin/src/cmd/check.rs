@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use hairpin_doctor::{CheckHost, Judgment};
+use hairpin_measure::Style;
 
 use hairpin_cli_harness::cores::{self, Cores};
 use hairpin_cli_harness::stdout;
@@ -29,6 +30,7 @@ pub(crate) struct CheckArgs {
 /// Standard output cannot be written.
 pub(crate) fn run(arguments: &CheckArgs) -> Result<ExitCode> {
     let host = CheckHost::read();
+    let style = Style::for_stdout();
     let mut out = stdout::lock();
     let mut status = ExitCode::SUCCESS;
     for path in &arguments.files {
@@ -36,7 +38,7 @@ pub(crate) fn run(arguments: &CheckArgs) -> Result<ExitCode> {
             if line.judgment == Judgment::Wrong {
                 status = ExitCode::FAILURE;
             }
-            writeln!(out, "{line}")?;
+            writeln!(out, "{}", style.wrap(&line.to_string()))?;
         }
     }
     out.flush()?;
