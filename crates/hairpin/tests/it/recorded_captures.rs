@@ -75,7 +75,7 @@ fn recording_of_every_kind_of_group_is_read_without_configuration() {
             });
             let is_whole = |state: &String| {
                 let (in_sync, rest) = state.split_once(" of ").unwrap();
-                in_sync != "0" && rest.starts_with(&format!("{in_sync} instruments in sync"))
+                in_sync != "0" && rest.starts_with(&format!("{in_sync} instrument"))
             };
             let mut tried = Vec::new();
             let whole = states.inspect(|state| tried.push(state.clone())).any(|it| is_whole(&it));
