@@ -5,7 +5,6 @@
 //! kernel. `cargo xtask sim programs` runs many seeds, or repeats one.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
-#[allow(dead_code, reason = "a part is used")]
 #[path = "../support/processes.rs"]
 mod support;
 
