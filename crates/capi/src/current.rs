@@ -58,8 +58,8 @@ thread_local! {
 /// captures in memory: 10 to 20 instructions.
 #[inline]
 fn thread() -> &'static Thread {
-    // SAFETY: the state has no destructor, so it exists as long as its thread, which no reference to
-    // it leaves: it is not `Sync`.
+    // SAFETY: the state has no destructor, so it exists as long as its thread. No reference to it
+    // leaves the thread: it is not `Sync`.
     THREAD.with(|thread| unsafe { &*core::ptr::from_ref(thread) })
 }
 

@@ -1,7 +1,7 @@
 //! Completions of shells, and manual pages: both are made from the command line itself.
 //!
 //! A shell asks the program for candidates: after `source <(hairpin completions bash)` it runs
-//! `hairpin` with the variable `COMPLETE`, the words of the line and the place of the cursor. So
+//! `hairpin` with the variable `COMPLETE`, the line and the place of the cursor. So
 //! the candidates are those of this version, with the interfaces and processes of this moment.
 
 use std::ffi::OsStr;
