@@ -5,6 +5,7 @@
 //! | `feed.gaps`, a counter | `hairpin_feed_gaps_total` |
 //! | `session.waiting` in bytes, a gauge | `hairpin_session_waiting_bytes` |
 //! | `trader.1.lost`, with a number | `hairpin_trader_lost_total{number="1"}` |
+//! | `feed.packets_a`, of a line | `hairpin_feed_packets_total{line="A"}` |
 //! | nanoseconds | seconds |
 //!
 //! Each value has the labels `command`, `page` and `pid`. `hairpin_process_info` has the title of
@@ -111,6 +112,9 @@ impl Families {
         if !numbers.is_empty() {
             labels.push(("number", numbers.join(".")));
         }
+        let line = [("_a", "A"), ("_b", "B")].into_iter().find(|(end, _)| name.ends_with(end));
+        let name = line.map_or(name, |(end, _)| without(name, end));
+        labels.extend(line.map(|(_, line)| ("line", line.to_owned())));
         let counted = metric.unit.text();
         let help = format!("{} of hairpin stat, in {counted}", words.join("."));
         self.add(without(name, "_total"), &help, (metric.kind, unit), labels, value);
@@ -185,7 +189,10 @@ mod tests {
         let lost = metric("trader.1.lost", Kind::Counter, Unit::Messages);
         let waiting = metric("session.waiting_bytes", Kind::Gauge, Unit::Bytes);
         let latency = metric("order.last-ns.p50_ns", Kind::Gauge, Unit::Nanoseconds);
-        let values = vec![(&gaps, 7), (&lost, 2), (&waiting, 3), (&latency, 1_500)];
+        let [a, b] = ["a", "b"]
+            .map(|line| metric(&format!("feed.packets_{line}"), Kind::Counter, Unit::Packets));
+        let values =
+            vec![(&gaps, 7), (&lost, 2), (&waiting, 3), (&latency, 1_500), (&a, 4), (&b, 5)];
         let pages = vec![page(7, 1, values), page(8, 2, vec![(&old_gaps, 1)])];
         let text = render(&snapshot(3, pages), Format::OpenMetrics).unwrap();
         let of = |pid| format!("command=\"exchange\",page=\"exchange\",pid=\"{pid}\"");
@@ -197,6 +204,8 @@ mod tests {
             format!("hairpin_order_last_ns_p50_seconds{{{}}} 1.5e-6", of(7)),
             format!("hairpin_process_start_time_seconds{{{}}} 2.0", of(8)),
             format!("hairpin_process_info{{{},title=\"exchange --interface lo\"}} 1.0", of(7)),
+            format!("hairpin_feed_packets_total{{{},line=\"A\"}} 4.0", of(7)),
+            format!("hairpin_feed_packets_total{{{},line=\"B\"}} 5.0", of(7)),
             "hairpin_refused_pages 0.0".to_owned(),
             "# TYPE hairpin_feed_gaps counter".to_owned(),
             "# UNIT hairpin_session_waiting_bytes bytes".to_owned(),
