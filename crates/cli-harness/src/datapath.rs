@@ -10,6 +10,7 @@ use hairpin_endpoint::Transport;
 use hairpin_feed_handler::Addresses;
 use hairpin_host::address_interface;
 use hairpin_mapped::{CounterWriter, Unit};
+use hairpin_measure::Style;
 use hairpin_stack::{Stack, StackError};
 use hairpin_time::{Duration, Instant};
 use hairpin_xdp::{InterfaceError, ReceiveStamps, SocketError};
@@ -179,7 +180,8 @@ impl Drop for OpenTransport {
 }
 
 fn print(line: &impl std::fmt::Display) {
-    let _ = writeln!(io::stderr(), "{PREFIX}{line}");
+    let line = Style::for_stderr().wrap(&format!("{PREFIX}{line}"));
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Prints a child's line about its datapath, once per distinct line. Returns `false` if the line is
@@ -192,7 +194,7 @@ pub(crate) fn forward_notice(child: &str, line: &str) -> bool {
     if !printed.contains(&line) {
         // The line replaces the progress bar, which is drawn again.
         let clear = if io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
-        let _ = writeln!(io::stderr(), "{clear}{line}");
+        let _ = writeln!(io::stderr(), "{clear}{}", Style::for_stderr().wrap(&line));
         printed.insert(line);
     }
     true

@@ -93,8 +93,9 @@ pub fn run(arguments: &CompareArgs) -> Result<ExitCode> {
     output::print(&(style.wrap(&head) + &table + &chart + &style.wrap(&rest)))?;
     let slower = rows.iter().filter(|row| row.verdict == Verdict::Slower).count();
     if arguments.fail_on_slower && slower > 0 {
-        let _ =
-            writeln!(io::stderr(), "hairpin: slower: {slower} of {}", counted(rows.len(), "row"));
+        let verb = if slower == 1 { "is" } else { "are" };
+        let rows = counted(rows.len(), "row");
+        let _ = writeln!(io::stderr(), "hairpin: {slower} of {rows} {verb} slower");
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -47,6 +47,15 @@ impl Style {
         }
     }
 
+    /// Joins the lines of a paragraph for a terminal, whose width is another; keeps the line ends
+    /// before and after it. [`wrap`](Self::wrap) breaks it again.
+    #[must_use]
+    pub fn paragraph(self, text: &str) -> String {
+        let Self::Terminal { .. } = self else { return text.to_owned() };
+        let body = text.trim_matches('\n');
+        text.replace(body, &body.replace('\n', " "))
+    }
+
     /// Breaks the lines of a text at spaces so that they fit. Continued lines are indented.
     #[must_use]
     pub fn wrap(self, text: &str) -> String {
@@ -234,6 +243,15 @@ mod tests {
 
     fn widest(text: &str) -> usize {
         text.lines().map(width).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn paragraph_is_joined_for_a_terminal_alone() {
+        let text = "\none two\nthree\nfour\n";
+        assert_eq!(Style::Plain.paragraph(text), text);
+        let terminal = Style::Terminal { columns: 14 };
+        assert_eq!(terminal.paragraph(text), "\none two three four\n");
+        assert_eq!(terminal.wrap(&terminal.paragraph(text)), "\none two\n  three four\n");
     }
 
     /// Returns a table of two columns that stay and ten that are dropped from the right.

@@ -181,7 +181,7 @@ fn unreadable_and_unwritable_files_are_reported_in_one_line() {
 
 #[test]
 fn invalid_arguments_exit_with_status_2() {
-    assert!(line(&[], 2).contains("missing <A>, <B>"));
+    assert!(line(&[], 2).contains("<A> and <B> are required"));
     assert!(line(&["a.json"], 2).contains("<B>"));
     let stderr = line(&["a.json", "b.json", "--between-runs", "-1"], 2);
     assert!(stderr.contains("--between-runs") || stderr.contains("-1"), "{stderr}");

@@ -19,7 +19,7 @@ pub(super) fn render(results: &Results, style: Style) -> String {
         let _ = write!(text, "\n{}", block(&table, &rows, step, style));
     }
     let truth = results.truth.as_ref().map(EnvironmentReport::describe).unwrap_or_default();
-    text + LEGEND + &machines(&results.host, rows.first().copied()) + &truth
+    text + &style.paragraph(LEGEND) + &machines(&results.host, rows.first().copied()) + &truth
 }
 
 const LEGEND: &str = "

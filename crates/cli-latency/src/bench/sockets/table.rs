@@ -35,7 +35,7 @@ pub(super) fn render(results: &Results, style: Style) -> String {
     }
     text += &notes(&rows);
     let truth = results.truth.as_ref().map(EnvironmentReport::describe).unwrap_or_default();
-    text + LEGEND + &machines(&results.host, rows.first().copied()) + &truth
+    text + &style.paragraph(LEGEND) + &machines(&results.host, rows.first().copied()) + &truth
 }
 
 const LEGEND: &str = "

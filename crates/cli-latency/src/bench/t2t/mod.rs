@@ -58,7 +58,7 @@ fn render(results: &Results, case: Case, style: Style) -> String {
         let _ = write!(text, "\n{}", block.render(style));
     }
     let truth = results.truth.as_ref().map(EnvironmentReport::describe).unwrap_or_default();
-    text + LEGEND + &machines(&results.host, results.rows.first()) + &truth
+    text + &style.paragraph(LEGEND) + &machines(&results.host, results.rows.first()) + &truth
 }
 
 const LEGEND: &str = "
