@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use hairpin_testbed::{Delay, Direction, Faults, RelaySettings, Testbed};
+use hairpin_testbed::{Delay, Direction, Faults, RelaySettings, Testbed, eventually};
 
 /// Held by each test.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -70,16 +70,6 @@ fn drop_ends_relay_and_children() {
     assert!(eventually(|| relays().is_empty()));
     let is_unused = |name: &String| !all_namespaces().contains(name);
     assert!(eventually(|| names.iter().chain(&relay_namespaces).all(is_unused)));
-}
-
-/// Polls for 60 s until the condition is `true`.
-fn eventually(condition: impl Fn() -> bool) -> bool {
-    (0..6_000).any(|_| {
-        condition() || {
-            std::thread::sleep(Duration::from_millis(10));
-            false
-        }
-    })
 }
 
 fn entries(path: PathBuf) -> impl Iterator<Item = PathBuf> {

@@ -7,10 +7,10 @@ use hairpin_endpoint::xdp::{PathEvent, Stack, StackSettings};
 use hairpin_endpoint::{Meta, Receive, Transmit, Transport};
 use hairpin_testbed::{Host, Offloads, Queues, Testbed};
 
+pub(crate) use crate::loopback::eventually;
+
 pub(crate) const PORT: u16 = 7_000;
 pub(crate) const GROUP: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(239, 192, 9, 1), 7_100);
-/// Long enough to distinguish a lost datagram from a late one.
-const TIMEOUT_MS: u32 = 60_000;
 /// Long enough for an unexpected datagram to arrive.
 const QUIET_TIME: Duration = Duration::from_millis(50);
 
@@ -97,15 +97,4 @@ pub(crate) fn nothing(endpoint: &mut impl Receive) {
     let received =
         endpoint.receive(64, |_, bytes| panic!("unexpected datagram: {bytes:?}")).unwrap();
     assert_eq!((received.count, received.drained), (0, true));
-}
-
-/// Repeats `is_done` until it returns `true`. Fails on a timeout.
-pub(crate) fn eventually(what: &str, mut is_done: impl FnMut() -> bool) {
-    for _ in 0..TIMEOUT_MS {
-        if is_done() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    panic!("timed out waiting for {what}");
 }

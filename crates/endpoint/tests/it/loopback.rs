@@ -2,8 +2,6 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use hairpin_endpoint::{Meta, Receive};
 
@@ -38,13 +36,7 @@ pub(crate) fn receive(endpoint: &mut impl Receive, count: usize) -> Vec<(Meta, V
     all
 }
 
-/// Repeats `attempt` until it succeeds. Fails after about a minute.
-pub(crate) fn eventually(what: &str, mut attempt: impl FnMut() -> bool) {
-    for _ in 0..60_000 {
-        if attempt() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-    panic!("timed out waiting for {what}");
+/// Repeats `attempt` until it succeeds. Fails on a timeout.
+pub(crate) fn eventually(what: &str, attempt: impl FnMut() -> bool) {
+    assert!(hairpin_testbed::eventually(attempt), "timed out waiting for {what}");
 }

@@ -10,6 +10,8 @@ use hairpin_stack::{
 };
 use hairpin_testbed::{Host, Queues, Testbed};
 
+pub(crate) use hairpin_testbed::eventually;
+
 pub(crate) const MS: Duration = Duration::from_millis(1);
 /// Long enough that a missing datagram is lost, not late, on a machine that does other work.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
@@ -81,16 +83,6 @@ pub(crate) fn kernel(host: &Host, local: impl Into<SocketAddr>) -> KernelSocket 
 /// Returns the host's addresses of both families.
 pub(crate) fn addresses(host: &Host) -> [IpAddr; 2] {
     [host.address().into(), host.address_v6().unwrap().into()]
-}
-
-/// Polls until the condition holds, for a limited time.
-pub(crate) fn eventually(mut condition: impl FnMut() -> bool) -> bool {
-    (0..TIMEOUT.as_millis() * 2).any(|_| {
-        condition() || {
-            std::thread::sleep(MS / 2);
-            false
-        }
-    })
 }
 
 /// Returns a destination once its path bypasses the kernel.

@@ -10,17 +10,6 @@ use hairpin_testbed::Host;
 /// The timeout of every wait: a defect fails instead of hanging, and a busy machine still passes.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Polls until the condition is `true`. Returns `false` after [`TIMEOUT`].
-pub(crate) fn eventually(condition: impl Fn() -> bool) -> bool {
-    const STEP: Duration = Duration::from_millis(10);
-    (0..TIMEOUT.as_millis() / STEP.as_millis()).any(|_| {
-        condition() || {
-            std::thread::sleep(STEP);
-            false
-        }
-    })
-}
-
 /// Returns a UDP socket on a host, bound to the host's address, with [`TIMEOUT`] for receiving.
 pub(crate) fn udp_socket(host: &Host) -> UdpSocket {
     let socket = host.run(|| UdpSocket::bind((host.address(), 0)).unwrap()).unwrap();

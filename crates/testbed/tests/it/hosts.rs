@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 
-use hairpin_testbed::{Host, Testbed};
+use hairpin_testbed::{Host, Testbed, eventually};
 
-use crate::fixtures::{TIMEOUT, eventually, shell, udp_socket};
+use crate::fixtures::{TIMEOUT, shell, udp_socket};
 
 /// The environment variable that marks a copy of this program as an owner to be killed.
 const OWNER: &str = "HAIRPIN_TESTBED_OWNER";

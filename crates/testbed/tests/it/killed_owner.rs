@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use hairpin_testbed::{Chance, Delay, Direction, Faults, Offloads, Queues, RelaySettings, Testbed};
-
-use crate::fixtures::eventually;
+use hairpin_testbed::{
+    Chance, Delay, Direction, Faults, Offloads, Queues, RelaySettings, Testbed, eventually,
+};
 
 /// The environment variable of the owner and its children. The value identifies the owner.
 const OWNER: &str = "HAIRPIN_TESTBED_DEATH";

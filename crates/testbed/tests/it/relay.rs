@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use hairpin_testbed::Direction::{FirstToSecond, SecondToFirst};
 use hairpin_testbed::{
     Chance, Delay, Direction, Faults, Filter, Holding, Host, Offloads, Part, Protocol, Queues,
-    Rate, Relay, RelayCounters, RelaySettings, Testbed, TestbedBuilder,
+    Rate, Relay, RelayCounters, RelaySettings, Testbed, TestbedBuilder, eventually,
 };
 
-use crate::fixtures::{TIMEOUT, eventually, udp_socket};
+use crate::fixtures::{TIMEOUT, udp_socket};
 
 const COUNT: u32 = 2_000;
 const MS: Duration = Duration::from_millis(1);

@@ -3,9 +3,9 @@ use std::net::UdpSocket;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use hairpin_testbed::Direction::FirstToSecond;
-use hairpin_testbed::{Host, RelayCounters, RelaySettings, Testbed};
+use hairpin_testbed::{Host, RelayCounters, RelaySettings, Testbed, eventually};
 
-use crate::fixtures::{eventually, packet_socket, receive_datagram, udp_socket};
+use crate::fixtures::{packet_socket, receive_datagram, udp_socket};
 
 fn relayed_testbed() -> Testbed {
     Testbed::builder().relay(RelaySettings::seeded(7)).build().unwrap()

@@ -5,6 +5,8 @@ use std::time::Duration;
 use hairpin_testbed::{Host, Offloads, Queues, Testbed};
 use hairpin_xdp::{Entry, Interface, InterfaceSettings, Mode, Packet};
 
+pub(crate) use hairpin_testbed::eventually;
+
 pub(crate) const RAW: Entry = Entry::EtherType { vlan: None, ether_type: 0x88b5 };
 /// Long enough that a missing frame is lost, not late.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
@@ -35,17 +37,6 @@ pub(crate) fn send(interface: &mut Interface, queue: u32, frame: &[u8]) -> bool 
     interface.bytes_mut(&mut packet).copy_from_slice(frame);
     let sent = interface.transmit(queue, packet);
     sent.map_err(|packet| interface.release(packet.into_frame())).is_ok()
-}
-
-/// Polls until the condition holds, for a limited time.
-pub(crate) fn eventually(mut condition: impl FnMut() -> bool) -> bool {
-    let step = Duration::from_millis(1);
-    (0..TIMEOUT.as_millis()).any(|_| {
-        condition() || {
-            std::thread::sleep(step);
-            false
-        }
-    })
 }
 
 /// Waits for the next packet.

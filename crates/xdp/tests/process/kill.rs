@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use hairpin_testbed::{Host, Testbed, scaled};
+use hairpin_testbed::{Host, Testbed, eventually, scaled};
 use hairpin_testkit::Random;
 use hairpin_xdp::Mode;
 
@@ -23,16 +23,6 @@ const TEST: &str = "kill::killed_owner_leaves_no_objects";
 /// The number of kills that CI runs.
 const KILLS: u64 = 100;
 const MS: Duration = Duration::from_millis(1);
-
-/// Polls until the condition holds, for a limited time.
-fn eventually(mut condition: impl FnMut() -> bool) -> bool {
-    (0..60_000).any(|_| {
-        condition() || {
-            std::thread::sleep(MS);
-            false
-        }
-    })
-}
 
 /// A running owner process.
 struct Owner {
