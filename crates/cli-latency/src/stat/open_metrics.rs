@@ -201,7 +201,7 @@ mod tests {
             format!("hairpin_feed_gaps_gauge{{{}}} 1.0", of(8)),
             format!("hairpin_trader_lost_total{{{},number=\"1\"}} 2.0", of(7)),
             format!("hairpin_session_waiting_bytes{{{}}} 3.0", of(7)),
-            format!("hairpin_order_last_ns_p50_seconds{{{}}} 1.5e-6", of(7)),
+            format!("hairpin_order_last_ns_p50_seconds{{{}}} 0.0000015", of(7)),
             format!("hairpin_process_start_time_seconds{{{}}} 2.0", of(8)),
             format!("hairpin_process_info{{{},title=\"exchange --interface lo\"}} 1.0", of(7)),
             format!("hairpin_feed_packets_total{{{},line=\"A\"}} 4.0", of(7)),
