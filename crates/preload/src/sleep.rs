@@ -40,8 +40,8 @@ const SHARED_NS: u64 = 50_000_000;
 const LOSS_NS: u64 = 1_000_000;
 /// The longest such time of a thread that loses its core again when it busy-polls again.
 const SHARED_MAX_NS: u64 = 2_000_000_000;
-/// The length of such a time from which on the cores are crowded: the third loss in a row.
-const CROWD_NS: u64 = 4 * SHARED_NS;
+/// The length of such a time from which on the cores are crowded: the second loss in a row.
+const CROWD_NS: u64 = 2 * SHARED_NS;
 /// The shortest and the longest time for which crowded cores leave connections to the kernel.
 const CROWDED_NS: u64 = 2_000_000_000;
 const CROWDED_MAX_NS: u64 = 32_000_000_000;
