@@ -101,6 +101,7 @@ pub mod prelude {
     pub use crate::{
         BookEvent, ClOrdId, Context, Feed, Fill, Instrument, NotReady, OrderEvent, OrderId,
         OrderState, Price, Problem, Quantity, SecurityId, Session, Side, Strategy, TradeEvent,
-        Trader,
+        Trader, Wait,
     };
+    pub use hairpin_order_entry::NewOrder;
 }

@@ -1,6 +1,5 @@
 //! The strategies on `Trader`.
 
-use hairpin::Wait;
 use hairpin::prelude::*;
 
 use crate::case::Case;
