@@ -16,8 +16,14 @@ use crate::workspace::Workspace;
 /// The builder of wheels.
 const BUILDER: &str = "maturin==1.16.0";
 /// The packages that the tests use.
-const TEST_PACKAGES: [&str; 4] =
-    ["mypy==2.4.1", "numpy==2.4.6", "pyarrow==26.0.1", "pytest==9.2.0"];
+const TEST_PACKAGES: [&str; 6] = [
+    "mypy==2.4.1",
+    "numpy==2.4.6",
+    "pandas==3.1.1",
+    "polars==2.1.0",
+    "pyarrow==26.0.1",
+    "pytest==9.2.0",
+];
 
 /// Builds the wheel and runs its tests.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {

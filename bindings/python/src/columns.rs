@@ -17,7 +17,12 @@ pub(crate) enum Values {
     I32(Vec<i32>),
     U64(Vec<u64>),
     I64(Vec<i64>),
+    /// Text of at most [`TEXT`] bytes, followed by zeros.
+    Text(Vec<[u8; TEXT]>),
 }
+
+/// The bytes of a text, as the longest of the definitions has.
+pub(crate) const TEXT: usize = 20;
 
 /// Implements a conversion per type of value.
 macro_rules! values_from {
@@ -30,7 +35,7 @@ macro_rules! values_from {
     )*};
 }
 
-values_from!(u8 => U8, u16 => U16, u32 => U32, i32 => I32, u64 => U64, i64 => I64);
+values_from!(u8 => U8, u16 => U16, u32 => U32, i32 => I32, u64 => U64, i64 => I64, [u8; TEXT] => Text);
 
 /// One ASCII letter.
 #[derive(Clone, Copy)]
@@ -59,6 +64,7 @@ impl Values {
             Self::I32(it) => (it.as_ptr().cast(), it.len(), 4, c"i"),
             Self::U64(it) => (it.as_ptr().cast(), it.len(), 8, c"Q"),
             Self::I64(it) => (it.as_ptr().cast(), it.len(), 8, c"q"),
+            Self::Text(it) => (it.as_ptr().cast(), it.len(), TEXT, c"20s"),
         }
     }
 }
@@ -175,32 +181,7 @@ macro_rules! table {
 }
 
 table! {
-    /// Best prices: DBN's schema `mbp-1`.
-    Mbp1 of Mbp1Row {
-        ts_recv: u64,
-        ts_event: u64,
-        rtype: u8,
-        publisher_id: u16,
-        instrument_id: u32,
-        action: Letter,
-        side: Letter,
-        depth: u8,
-        price: i64,
-        size: u32,
-        flags: u8,
-        ts_in_delta: i32,
-        sequence: u32,
-        bid_px_00: i64,
-        ask_px_00: i64,
-        bid_sz_00: u32,
-        ask_sz_00: u32,
-        bid_ct_00: u32,
-        ask_ct_00: u32,
-    }
-}
-
-table! {
-    /// Trades: DBN's schema `trades`.
+    /// Trades: DBN's schema `trades`. Other schemas of prices begin with the same columns.
     Trades of TradesRow {
         ts_recv: u64,
         ts_event: u64,
@@ -215,5 +196,114 @@ table! {
         flags: u8,
         ts_in_delta: i32,
         sequence: u32,
+    }
+}
+
+table! {
+    /// Definitions: a part of DBN's schema `definition`.
+    Definitions of DefinitionRow {
+        ts_recv: u64,
+        ts_event: u64,
+        rtype: u8,
+        publisher_id: u16,
+        instrument_id: u32,
+        security_update_action: Letter,
+        raw_symbol: [u8; TEXT],
+        group: [u8; TEXT],
+        asset: [u8; TEXT],
+        exchange: [u8; TEXT],
+        security_type: [u8; TEXT],
+        cfi: [u8; TEXT],
+        currency: [u8; TEXT],
+        market_segment_id: u32,
+        min_price_increment: i64,
+        display_factor: i64,
+        activation: u64,
+        expiration: u64,
+        high_limit_price: i64,
+        low_limit_price: i64,
+        max_price_variation: i64,
+        trading_reference_price: i64,
+        unit_of_measure_qty: i64,
+        market_depth: i32,
+        min_trade_vol: u32,
+        max_trade_vol: u32,
+        maturity_year: u16,
+        maturity_month: u8,
+    }
+}
+
+/// A price level of a side: price, quantity, number of orders.
+pub(crate) type Side = (i64, u32, u32);
+
+/// The columns of a level on both sides.
+#[derive(Default)]
+struct LevelColumns {
+    prices: [Vec<i64>; 2],
+    sizes: [Vec<u32>; 2],
+    counts: [Vec<u32>; 2],
+}
+
+/// Price levels: DBN's schemas `mbp-1` and `mbp-10`.
+pub(crate) struct Mbp {
+    head: Trades,
+    levels: Vec<LevelColumns>,
+}
+
+/// The names of a level's columns, in DBN's order.
+macro_rules! level_names {
+    ($($level:literal)*) => {
+        [$([
+            concat!("bid_px_", $level), concat!("ask_px_", $level), concat!("bid_sz_", $level),
+            concat!("ask_sz_", $level), concat!("bid_ct_", $level), concat!("ask_ct_", $level),
+        ]),*]
+    };
+}
+
+const LEVEL_NAMES: [[&str; 6]; 10] =
+    level_names!("00" "01" "02" "03" "04" "05" "06" "07" "08" "09");
+
+impl Mbp {
+    /// Returns a table of books of so many levels, 1 to 10.
+    pub(crate) fn new(levels: usize) -> Self {
+        let levels = (0..levels).map(|_| LevelColumns::default()).collect();
+        Self { head: Trades::default(), levels }
+    }
+
+    /// Returns the number of levels.
+    pub(crate) fn depth(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Adds a row; `levels` returns bid and ask of a level, counted from 0.
+    #[inline]
+    pub(crate) fn push(&mut self, head: TradesRow, levels: impl Fn(usize) -> [Side; 2]) {
+        self.head.push(head);
+        for (number, columns) in self.levels.iter_mut().enumerate() {
+            for (side, (price, size, count)) in levels(number).into_iter().enumerate() {
+                columns.prices[side].push(price);
+                columns.sizes[side].push(size);
+                columns.counts[side].push(count);
+            }
+        }
+    }
+}
+
+impl Table for Mbp {
+    fn rows(&self) -> usize {
+        self.head.rows()
+    }
+
+    fn take(&mut self, rows: usize) -> Vec<(&'static str, Values)> {
+        let mut columns = self.head.take(rows);
+        for (names, LevelColumns { prices, sizes, counts }) in
+            LEVEL_NAMES.iter().zip(&mut self.levels)
+        {
+            let values = prices.iter_mut().map(|it| take(it, rows).into());
+            let values = values.chain(sizes.iter_mut().map(|it| take(it, rows).into()));
+            let values = values.chain(counts.iter_mut().map(|it| take(it, rows).into()));
+            columns.extend(names.iter().copied().zip(values));
+        }
+        columns
     }
 }

@@ -3,13 +3,15 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use hairpin::Changes;
 use hairpin::feed_handler::{
-    AggressorSide, Book, CaptureGroups, Channel, EndOfEvent, Input, Level, Listener,
-    MDUpdateAction, OrderBooks, Packet, Trade,
+    AggressorSide, Book, BookSide, CaptureGroups, Channel, DefinitionAction, DefinitionUpdate,
+    EndOfEvent, Filter, Input, Level, Listener, MDUpdateAction, OrderBooks, Packet, Price9, Text,
+    Trade,
 };
 use hairpin::time::{Instant, Now, Utc};
 use hairpin_endpoint::capture::{
@@ -18,7 +20,9 @@ use hairpin_endpoint::capture::{
 use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
-use crate::columns::{Column, Letter, Mbp1, Mbp1Row, Table, Trades, TradesRow};
+use crate::columns::{
+    Column, DefinitionRow, Definitions, Letter, Mbp, Side, TEXT, Table, Trades, TradesRow,
+};
 use crate::errors::error;
 
 /// The frames between two checks for Python's signals.
@@ -31,22 +35,28 @@ const PUBLISHER: u16 = 1;
 /// DBN's record types.
 const MBP_0: u8 = 0;
 const MBP_1: u8 = 1;
+const MBP_10: u8 = 10;
+const DEFINITION: u8 = 19;
 /// DBN's flag for the last record of an event.
 const LAST: u8 = 1 << 7;
 
 /// The rows of one schema.
-enum Rows {
-    Mbp1(Mbp1),
+enum Kind {
+    Mbp(Mbp),
     Trades(Trades),
+    Definitions(Definitions),
 }
 
-impl Rows {
+impl Kind {
     fn new(schema: &str) -> PyResult<Self> {
         match schema {
-            "mbp-1" => Ok(Self::Mbp1(Mbp1::default())),
+            "mbp-1" => Ok(Self::Mbp(Mbp::new(1))),
+            "mbp-10" => Ok(Self::Mbp(Mbp::new(10))),
             "trades" => Ok(Self::Trades(Trades::default())),
+            "definition" => Ok(Self::Definitions(Definitions::default())),
             _ => {
-                let text = format!("there is no schema '{schema}': 'mbp-1' or 'trades'");
+                let schemas = "'mbp-1', 'mbp-10', 'trades' or 'definition'";
+                let text = format!("there is no schema '{schema}': {schemas}");
                 Err(PyValueError::new_err(text))
             }
         }
@@ -54,9 +64,28 @@ impl Rows {
 
     fn table(&mut self) -> &mut dyn Table {
         match self {
-            Self::Mbp1(table) => table,
+            Self::Mbp(table) => table,
             Self::Trades(table) => table,
+            Self::Definitions(table) => table,
         }
+    }
+}
+
+/// The selected rows of one schema.
+struct Rows {
+    kind: Kind,
+    /// The times of the packets whose rows are kept, in nanoseconds.
+    range: Range<u64>,
+    /// The symbols that were asked for and that no definition has had so far.
+    missing: Vec<Text<20>>,
+}
+
+impl Rows {
+    /// Returns `true` if rows of a packet are kept: by its receive time, or without one by its
+    /// SendingTime.
+    #[inline]
+    fn keeps(&self, packet: &Packet) -> bool {
+        self.range.contains(&packet.received.unwrap_or(packet.sending_time).as_nanos())
     }
 }
 
@@ -80,56 +109,116 @@ impl From<&Packet> for Header {
     }
 }
 
-/// Returns price, quantity and number of orders of a level.
-#[inline]
-fn level(level: Option<&Level>) -> (i64, u32, u32) {
-    level.map_or((UNDEFINED_PRICE, 0, 0), |it| (it.price.0, size(it.quantity), it.orders))
-}
-
 /// Returns a quantity; DBN's have 32 bits.
 fn size(quantity: u64) -> u32 {
     u32::try_from(quantity).unwrap_or(u32::MAX)
 }
 
-impl Rows {
-    /// Adds a row with the best prices of a book.
-    #[inline]
-    fn push_best(
-        table: &mut Mbp1,
-        packet: &Packet,
-        (ts_event, instrument_id): (Utc, i32),
-        (action, side, price, size, flags): (u8, u8, i64, u32, u8),
-        book: Option<Book<'_>>,
-    ) {
-        let Header { ts_recv, ts_in_delta, sequence } = packet.into();
-        let bid = level(book.and_then(|book| book.best_bid()));
-        let ask = level(book.and_then(|book| book.best_ask()));
-        table.push(Mbp1Row {
-            ts_recv,
-            ts_event: ts_event.as_nanos(),
-            rtype: MBP_1,
-            publisher_id: PUBLISHER,
-            instrument_id: instrument_id as u32,
-            action: Letter(action),
-            side: Letter(side),
-            depth: 0,
-            price,
-            size,
-            flags,
-            ts_in_delta,
-            sequence,
-            bid_px_00: bid.0,
-            ask_px_00: ask.0,
-            bid_sz_00: bid.1,
-            ask_sz_00: ask.1,
-            bid_ct_00: bid.2,
-            ask_ct_00: ask.2,
-        });
+/// Returns the values of a level that may not exist.
+fn side(level: Option<&Level>) -> Side {
+    level.map_or((UNDEFINED_PRICE, 0, 0), |it| (it.price.0, size(it.quantity), it.orders))
+}
+
+/// Adds a row with the levels of a book.
+#[inline]
+fn push_levels(table: &mut Mbp, head: TradesRow, book: Option<Book<'_>>) {
+    let rtype = if table.depth() == 1 { MBP_1 } else { MBP_10 };
+    table.push(TradesRow { rtype, ..head }, |level| {
+        // The book counts its levels from 1.
+        let of = |of| side(book.and_then(|book| book.level(of, level + 1)));
+        [of(BookSide::Bid), of(BookSide::Ask)]
+    });
+}
+
+/// Returns the columns that rows of prices begin with.
+#[inline]
+fn head(
+    packet: &Packet,
+    (ts_event, instrument_id): (Utc, i32),
+    (action, side, price, size, flags): (u8, u8, i64, u32, u8),
+) -> TradesRow {
+    let Header { ts_recv, ts_in_delta, sequence } = packet.into();
+    TradesRow {
+        ts_recv,
+        ts_event: ts_event.as_nanos(),
+        rtype: MBP_0,
+        publisher_id: PUBLISHER,
+        instrument_id: instrument_id as u32,
+        action: Letter(action),
+        side: Letter(side),
+        depth: 0,
+        price,
+        size,
+        flags,
+        ts_in_delta,
+        sequence,
+    }
+}
+
+/// Returns a text followed by zeros; a longer one than any definition has is cut.
+fn text(text: &str) -> [u8; TEXT] {
+    let mut bytes = [0; TEXT];
+    bytes.iter_mut().zip(text.bytes()).for_each(|(to, from)| *to = from);
+    bytes
+}
+
+/// Returns the row of a definition.
+fn definition(update: &DefinitionUpdate<'_>) -> DefinitionRow {
+    let Header { ts_recv, .. } = update.packet.into();
+    let it = update.definition;
+    let price = |price: Option<Price9>| price.map_or(UNDEFINED_PRICE, |price| price.0);
+    let time = |time: Option<Utc>| time.map_or(UNDEFINED_TIME, Utc::as_nanos);
+    DefinitionRow {
+        ts_recv,
+        ts_event: it.last_update_time.as_nanos(),
+        rtype: DEFINITION,
+        publisher_id: PUBLISHER,
+        instrument_id: it.security_id as u32,
+        security_update_action: Letter(match it.action {
+            DefinitionAction::Modify => b'M',
+            DefinitionAction::Delete => b'D',
+            _ => b'A',
+        }),
+        raw_symbol: text(it.symbol.as_str()),
+        group: text(it.security_group.as_str()),
+        asset: text(it.asset.as_str()),
+        exchange: text(it.security_exchange.as_str()),
+        security_type: text(it.security_type.as_str()),
+        cfi: text(it.cfi_code.as_str()),
+        currency: text(it.currency.as_str()),
+        market_segment_id: it.market_segment_id.into(),
+        min_price_increment: price(it.min_price_increment),
+        display_factor: it.display_factor.0,
+        activation: time(it.activation),
+        expiration: time(it.last_trade),
+        high_limit_price: price(it.high_limit_price),
+        low_limit_price: price(it.low_limit_price),
+        max_price_variation: price(it.max_price_variation),
+        trading_reference_price: price(it.trading_reference_price),
+        unit_of_measure_qty: price(it.unit_of_measure_qty),
+        market_depth: it.depth.into(),
+        min_trade_vol: it.min_trade_vol,
+        max_trade_vol: it.max_trade_vol,
+        maturity_year: it.maturity.year.unwrap_or(u16::MAX),
+        maturity_month: it.maturity.month.unwrap_or(u8::MAX),
     }
 }
 
 impl Listener for Rows {
+    fn on_definition(&mut self, update: &DefinitionUpdate<'_>) {
+        self.missing.retain(|symbol| *symbol != update.definition.symbol);
+        let keeps = self.keeps(update.packet);
+        if let Kind::Definitions(table) = &mut self.kind
+            && keeps
+        {
+            table.push(definition(update));
+        }
+    }
+
     fn on_trade(&mut self, trade: &Trade<'_>) {
+        if !self.keeps(trade.packet) {
+            return;
+        }
         let side = match trade.aggressor {
             Some(AggressorSide::BUY) => b'B',
             Some(AggressorSide::SELL) => b'A',
@@ -140,50 +229,42 @@ impl Listener for Rows {
             MDUpdateAction::DELETE => b'C',
             _ => b'T',
         };
-        let (price, quantity) = (trade.price.0, size(trade.quantity));
-        match self {
-            Self::Mbp1(table) => {
+        let of = (trade.transact_time, trade.security_id);
+        let values = (action, side, trade.price.0, size(trade.quantity), 0);
+        let head = head(trade.packet, of, values);
+        match &mut self.kind {
+            Kind::Mbp(table) => {
                 let book = trade.instrument.map(|index| trade.instruments.book(index));
-                let of = (trade.transact_time, trade.security_id);
-                let book = book.filter(|book| book.is_in_sync());
-                Self::push_best(table, trade.packet, of, (action, side, price, quantity, 0), book);
+                push_levels(table, head, book.filter(|book| book.is_in_sync()));
             }
-            Self::Trades(table) => {
-                let Header { ts_recv, ts_in_delta, sequence } = trade.packet.into();
-                table.push(TradesRow {
-                    ts_recv,
-                    ts_event: trade.transact_time.as_nanos(),
-                    rtype: MBP_0,
-                    publisher_id: PUBLISHER,
-                    instrument_id: trade.security_id as u32,
-                    action: Letter(action),
-                    side: Letter(side),
-                    depth: 0,
-                    price,
-                    size: quantity,
-                    flags: 0,
-                    ts_in_delta,
-                    sequence,
-                });
-            }
+            Kind::Trades(table) => table.push(head),
+            Kind::Definitions(_) => {}
         }
     }
 
     #[inline]
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {
-        let Self::Mbp1(table) = self else { return };
+        let keeps = self.keeps(event.packet);
+        let Kind::Mbp(table) = &mut self.kind else { return };
+        if !keeps {
+            return;
+        }
         for (_, book, changes) in event.changed() {
             let bids = changes.intersects(Changes::BEST_BID);
             let asks = changes.intersects(Changes::BEST_ASK);
             let (side, changed) = match (bids, asks) {
+                // A level below the best.
+                (false, false) if table.depth() > 1 && changes.intersects(Changes::BOOK) => {
+                    (b'N', None)
+                }
                 (false, false) => continue,
                 (true, false) => (b'B', book.best_bid()),
                 (false, true) => (b'A', book.best_ask()),
                 (true, true) => (b'N', None),
             };
-            let (price, size, _) = level(changed);
+            let (price, size, _) = self::side(changed);
             let of = (event.transact_time, book.security_id());
-            Self::push_best(table, event.packet, of, (b'M', side, price, size, LAST), Some(book));
+            push_levels(table, head(event.packet, of, (b'M', side, price, size, LAST)), Some(book));
         }
     }
 }
@@ -228,13 +309,14 @@ struct Reading {
 
 impl Reading {
     fn open(paths: &[PathBuf], rows: Rows) -> Result<Self, String> {
+        let filter = rows.missing.iter().fold(Filter::default(), |it, at| it.with_symbol(*at));
         let named = |error: String| format!("cannot read {}: {error}", name_of(paths));
         let open = || open(paths).map_err(|error| named(error.to_string()));
         let groups = CaptureGroups::detect(open()?).map_err(|error| named(error.to_string()))?;
         let frames = Frames::new(open()?).map_err(|error| named(error.to_string()))?;
         Ok(Self {
             replay: Replay::new(frames, Speed::FlatOut),
-            channel: Channel::new(groups.settings(OrderBooks::None)),
+            channel: Channel::new_with_filter(groups.settings(OrderBooks::None), filter),
             groups,
             rows,
             is_over: false,
@@ -255,10 +337,17 @@ impl Reading {
         })
     }
 
+    /// Returns the error of a symbol that no definition has.
+    fn take_missing(&mut self) -> Option<String> {
+        let missing = std::mem::take(&mut self.rows.missing);
+        let names: Vec<&str> = missing.iter().map(Text::as_str).collect();
+        (!names.is_empty()).then(|| format!("no definition has the symbol {}", names.join(", ")))
+    }
+
     /// Reads on until there are so many rows, until the end, or until a check for signals is due.
     fn advance(&mut self, rows: usize) {
         for _ in 0..FRAMES_PER_CHECK {
-            if self.is_over || self.rows.table().rows() >= rows {
+            if self.is_over || self.rows.kind.table().rows() >= rows {
                 return;
             }
             match self.replay.step(Instant::ZERO, self.channel.poll_timeout()) {
@@ -280,6 +369,10 @@ impl Reading {
         let Ok(Payload::Datagram { destination, bytes, .. }) = frame.payload() else { return };
         let Some((feed, line)) = self.groups.find(destination) else { return };
         let received = frame.time.map(|time| time.utc);
+        if received.is_some_and(|received| received.as_nanos() >= self.rows.range.end) {
+            self.is_over = true;
+            return;
+        }
         let input = Input { feed, line, received };
         self.channel.handle_packet(without_utc(at), input, bytes, &mut self.rows);
         while self.channel.poll_action().is_some() {}
@@ -309,8 +402,23 @@ impl CaptureReader {
 #[pymethods]
 impl CaptureReader {
     #[new]
-    fn new(py: Python<'_>, path: Paths, schema: &str) -> PyResult<Self> {
-        let rows = Rows::new(schema)?;
+    #[pyo3(signature = (path, schema, symbols=Vec::new(), start=0, end=u64::MAX))]
+    fn new(
+        py: Python<'_>,
+        path: Paths,
+        schema: &str,
+        symbols: Vec<String>,
+        start: u64,
+        end: u64,
+    ) -> PyResult<Self> {
+        let kind = Kind::new(schema)?;
+        let symbol = |it: &String| {
+            let text = || format!("'{it}' is no symbol: 1 to 20 characters");
+            let symbol = Text::new(it).filter(|it: &Text<20>| !it.as_str().is_empty());
+            symbol.ok_or_else(|| PyValueError::new_err(text()))
+        };
+        let missing = symbols.iter().map(symbol).collect::<PyResult<_>>()?;
+        let rows = Rows { kind, range: start..end, missing };
         let paths = match path {
             Paths::One(path) => vec![path],
             Paths::Several(paths) if paths.is_empty() => {
@@ -335,16 +443,20 @@ impl CaptureReader {
             let part = py.detach(|| {
                 let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
                 reading.advance(rows);
-                let is_complete = reading.is_over || reading.rows.table().rows() >= rows;
-                is_complete.then(|| reading.rows.table().take(rows))
+                let is_complete = reading.is_over || reading.rows.kind.table().rows() >= rows;
+                is_complete.then(|| reading.rows.kind.table().take(rows))
             });
             py.check_signals()?;
             let Some(part) = part else { continue };
             if part.iter().all(|(_, values)| values.is_empty()) {
                 let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
                 let (failure, warning) = (reading.failure.take(), reading.take_warning());
+                let missing = reading.take_missing();
                 drop(reading);
                 warning.map_or(Ok(()), |cause| self.warn(py, &cause))?;
+                missing.map_or(Ok(()), |cause| {
+                    Err(error(py, &format!("cannot read {}: {cause}", self.name)))
+                })?;
                 return failure.map_or(Ok(None), |cause| {
                     let text = format!("cannot read {}: {cause}", self.name);
                     Err(error(py, &text))
@@ -355,10 +467,17 @@ impl CaptureReader {
         }
     }
 
+    /// Returns the numbers of gaps and of messages without a known template so far.
+    fn counts(&self) -> (u64, u64) {
+        let reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let counters = reading.channel.counters();
+        (counters.gaps, counters.unknown_templates)
+    }
+
     /// Returns the columns without rows.
     fn no_rows(&self) -> Vec<(&'static str, Column)> {
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        let columns = reading.rows.table().take(0);
+        let columns = reading.rows.kind.table().take(0);
         columns.into_iter().map(|(name, values)| (name, values.into())).collect()
     }
 }

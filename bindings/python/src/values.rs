@@ -69,6 +69,11 @@ impl Price {
         self.__mul__(count)
     }
 
+    /// Returns the nearest number; a price of nine decimal places may have none.
+    fn __float__(&self) -> f64 {
+        self.0.mantissa() as f64 / 1e9
+    }
+
     fn __str__(&self) -> String {
         self.0.to_string()
     }

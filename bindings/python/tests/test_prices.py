@@ -142,3 +142,8 @@ def test_orders_refuse_floats():
     with hairpin.Exchange(instruments=1) as exchange:
         hairpin.Session(exchange.orders).run(Floats())
         assert exchange.received_orders == 0
+
+
+@pytest.mark.parametrize("text", ["4500.25", "-0.000000001", "0", "1234567.000000125"])
+def test_float_is_the_nearest_number(text):
+    assert float(hairpin.Price(text)) == float(text)

@@ -206,7 +206,7 @@ def test_arrow_tables_share_the_memory(capture):
 
 
 def test_bad_captures_are_errors(capture, tmp_path):
-    with pytest.raises(ValueError, match="there is no schema 'mbp-7': 'mbp-1' or 'trades'"):
+    with pytest.raises(ValueError, match="there is no schema 'mbp-7': 'mbp-1', 'mbp-10', 'trades' or 'definition'"):
         hairpin.read(capture, "mbp-7")
     with pytest.raises(ValueError, match="at least 1"):
         hairpin.read(capture, "trades", rows=0)
@@ -247,3 +247,104 @@ def test_real_captures_have_the_values_of_feed(command):
         assert trades.rows == len(expected), path
         assert trades["price"].tolist() == [mantissa(trade["Px"]) for _, trade in expected]
         assert trades["size"].tolist() == [trade["Size"] for _, trade in expected]
+
+
+def test_ten_levels_contain_the_best_prices(capture):
+    best, book = hairpin.read(capture, "mbp-1"), hairpin.read(capture, "mbp-10")
+    assert len(book) == 13 + 60 and list(book)[-1] == "ask_ct_09"
+    assert set(book["rtype"]) == {10} and book.rows >= best.rows
+    keys = ["sequence", "instrument_id", "action", "side", "price", "size"]
+    levels = [name for name in best if name.endswith("_00")]
+    rows = set(zip(*(book[name].tolist() for name in keys + levels)))
+    assert all(row in rows for row in zip(*(best[name].tolist() for name in keys + levels)))
+    # Prices get worse from level to level, and levels without a price are last.
+    for number in range(9):
+        bids = [book[f"bid_px_0{at}"] for at in (number, number + 1)]
+        asks = [book[f"ask_px_0{at}"] for at in (number, number + 1)]
+        assert ((bids[0] > bids[1]) | (bids[1] == UNDEFINED)).all()
+        assert ((asks[0] < asks[1]) | (asks[1] == UNDEFINED)).all()
+
+
+def test_definitions_are_those_of_feed(command, capture):
+    table = hairpin.read(capture, "definition")
+    line = [command, "feed", "--pcap", capture, "--format", "json"]
+    output = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    lines = (json.loads(line) for line in output.splitlines() if "MDInstrumentDefinition" in line)
+    expected = {line["fields"]["SecurityID"]: line["fields"] for line in lines}
+    assert table.rows == len(expected) > 1
+    for at, instrument in enumerate(table["instrument_id"].tolist()):
+        fields = expected[instrument]
+        assert table["raw_symbol"][at].decode() == fields["Symbol"]
+        assert table["asset"][at].decode() == fields["Asset"]
+        assert table["display_factor"][at] == mantissa(fields["DisplayFactor"])
+        assert table["min_price_increment"][at] == mantissa(fields["MinPriceIncrement"])
+
+
+def test_symbols_and_times_select_rows(capture):
+    trades, definitions = hairpin.read(capture, "trades"), hairpin.read(capture, "definition")
+    identity = trades["instrument_id"][0]
+    symbol = definitions["raw_symbol"][definitions["instrument_id"] == identity][0].decode()
+    one = hairpin.read(capture, "trades", symbols=symbol)
+    assert one.rows == int((trades["instrument_id"] == identity).sum()) > 0
+    times = trades["ts_recv"]
+    start, end = int(times[len(times) // 3]), int(times[len(times) // 2])
+    expected = int(((times >= start) & (times < end)).sum())
+    assert 0 < hairpin.read(capture, "trades", start=start, end=end).rows == expected
+    frame = trades.to_pandas()
+    instant = frame["ts_recv"][len(frame) // 2].floor("us")
+    later = hairpin.read(capture, "trades", start=instant.to_pydatetime())
+    assert later.rows == int((frame["ts_recv"] >= instant).sum())
+    assert hairpin.read(capture, "trades", start=instant.isoformat()).rows == later.rows
+    with pytest.raises(hairpin.Error, match="no definition has the symbol NOPE"):
+        hairpin.read(capture, "trades", symbols=[symbol, "NOPE"])
+    with pytest.raises(ValueError, match="start has no time zone"):
+        hairpin.read(capture, "trades", start="2026-12-01T00:00:00")
+    with pytest.raises(ValueError, match="is no symbol"):
+        hairpin.read(capture, "trades", symbols="")
+    with pytest.raises(ValueError, match="end is out of range"):
+        hairpin.read(capture, "trades", end=-1)
+
+
+@pytest.mark.parametrize("schema", ["mbp-10", "trades", "definition"])
+def test_frames_have_times_numbers_and_nulls(capture, schema):
+    import polars
+
+    columns = hairpin.read(capture, schema)
+    pandas_frame, frame = columns.to_pandas(), columns.to_polars()
+    assert isinstance(frame, polars.DataFrame)
+    assert frame.columns == list(pandas_frame) == list(columns)
+    assert frame.height == len(pandas_frame) == columns.rows > 0
+    assert frame["ts_event"].dtype == polars.Datetime("ns", "UTC")
+    assert frame["ts_event"].dt.timestamp("ns").to_list() == columns["ts_event"].tolist()
+    prices = [name for name in columns if name == "price" or "_px_" in name or "limit" in name]
+    for name in prices:
+        undefined = (columns[name] == UNDEFINED).tolist()
+        assert frame[name].is_null().to_list() == pandas_frame[name].isna().tolist() == undefined
+        pairs = zip(frame[name].to_list(), columns[name].tolist())
+        assert all(value is None or value == exact / 1e9 for value, exact in pairs)
+    if schema == "definition":
+        assert frame["raw_symbol"].to_list() == [it.decode() for it in columns["raw_symbol"]]
+    else:
+        assert set(frame["side"].cast(polars.String)) <= {"A", "B", "N"}
+
+
+def test_gaps_are_counted(capture, tmp_path):
+    assert hairpin.read(capture, "trades").gaps == 0
+    data = capture.read_bytes()
+    # Without some packets in the middle: whole blocks of the pcapng file.
+    blocks, at = [], 0
+    while at < len(data):
+        size = int.from_bytes(data[at + 4 : at + 8], "little")
+        blocks.append(data[at : at + size])
+        at += size
+    first = len(blocks) // 2
+    path = tmp_path / "cut.pcapng"
+    path.write_bytes(b"".join(blocks[:first] + blocks[first + 1_000 :]))
+    cut = hairpin.read(path, "trades")
+    assert cut.gaps > 0 and cut.unknown_messages == 0
+
+
+def test_version_is_that_of_the_package():
+    import importlib.metadata
+
+    assert hairpin.__version__ == importlib.metadata.version("hairpin")

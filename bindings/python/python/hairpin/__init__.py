@@ -1,5 +1,7 @@
 """CME market data and order entry: a strategy in fifteen lines."""
 
+from importlib.metadata import version as _version
+
 from ._columns import Columns, read
 from ._errors import Error, PriceError, SendError
 from ._native import (
@@ -28,6 +30,8 @@ from ._native import (
     Trader,
 )
 from ._strategy import Strategy
+
+__version__ = _version("hairpin")
 
 __all__ = [
     "Book",
@@ -58,5 +62,6 @@ __all__ = [
     "Strategy",
     "TradeEvent",
     "Trader",
+    "__version__",
     "read",
 ]
