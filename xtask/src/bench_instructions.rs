@@ -160,7 +160,7 @@ const RUN_C: &str = "run-c";
 const CALLBACK_INSTRUCTIONS: u64 = 150;
 /// The most instructions to read the handle and the table, and of a function in a callback.
 const HANDLE_INSTRUCTIONS: u64 = 50;
-const FUNCTION_INSTRUCTIONS: u64 = 53;
+const FUNCTION_INSTRUCTIONS: u64 = 40;
 /// The most by which a wakeup of `Trader::turn` may exceed one of the other loop, in percent.
 const FACADE_PERCENT: u64 = 1;
 

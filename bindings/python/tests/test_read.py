@@ -206,7 +206,8 @@ def test_arrow_tables_share_the_memory(capture):
 
 
 def test_bad_captures_are_errors(capture, tmp_path):
-    with pytest.raises(ValueError, match="there is no schema 'mbp-7': 'mbp-1', 'mbp-10', 'trades' or 'definition'"):
+    schemas = "'mbp-1', 'mbp-10', 'trades' or 'definition'"
+    with pytest.raises(ValueError, match=f"there is no schema 'mbp-7': {schemas}"):
         hairpin.read(capture, "mbp-7")
     with pytest.raises(ValueError, match="at least 1"):
         hairpin.read(capture, "trades", rows=0)
