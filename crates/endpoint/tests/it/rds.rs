@@ -177,7 +177,8 @@ fn restarted_peer_is_reported_and_reached_at_once() {
         time
     };
     let mut a = bound("127.0.0.1:0");
-    let mut b = bound("127.0.0.1:0");
+    // An address of its own: no other test takes the port while it is free.
+    let mut b = bound("127.0.77.1:0");
     let to = address(&b);
     for generation in 0..20_u8 {
         a.send(clock(), to, 1, |bytes| bytes[0] = generation).unwrap();
