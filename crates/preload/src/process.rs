@@ -489,6 +489,7 @@ fn refuse(fd: c_int, slot: &Slot, reason: impl std::fmt::Display) {
     }
     REFUSED.fetch_add(1, Ordering::Relaxed);
     summary::count(RunCount::Sockets);
+    summary::count(RunCount::Refused);
     let local = addresses::local(fd).map(|local| local.to_string()).unwrap_or_default();
     log::line(Level::Fallback, format_args!("{local} stays with the kernel: {reason}"));
 }

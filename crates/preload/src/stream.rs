@@ -462,6 +462,9 @@ impl Stream {
     fn report_refusal(&self, error: &TakeoverError) {
         static HAS_RULE: AtomicBool = AtomicBool::new(false);
         let level = |is_usual| if is_usual { Level::All } else { Level::Fallback };
+        if !matches!(error, TakeoverError::State) {
+            summary::count(RunCount::Refused);
+        }
         match error {
             TakeoverError::Rule(rule) => {
                 let level = level(HAS_RULE.swap(true, Ordering::Relaxed));

@@ -16,6 +16,8 @@ pub enum RunCount {
     Loopback,
     /// UDP sockets and TCP connections on other interfaces.
     OtherInterface,
+    /// Of [`Self::Sockets`], those that stay with the kernel for a reason that was printed.
+    Refused,
     /// Messages that bypassed the kernel.
     Bypassed,
     /// Messages through the kernel, of the accelerated sockets and of all TCP connections.
@@ -23,13 +25,14 @@ pub enum RunCount {
 }
 
 /// The values after those of [`RunCount`]: the first process, and 1 after the line was printed.
-const PROCESS: usize = 6;
-const PRINTED: usize = 7;
-const NAMES: [&str; 8] = [
+const PROCESS: usize = 7;
+const PRINTED: usize = 8;
+const NAMES: [&str; 9] = [
     "sockets",
     "accelerated",
     "loopback",
     "other_interface",
+    "refused",
     "bypassed",
     "kernel",
     "process",
@@ -102,6 +105,8 @@ impl RunSummary {
             let [loopback, other] = [RunCount::Loopback, RunCount::OtherInterface].map(value);
             let cause = if other > 0 && other >= sockets {
                 "its addresses are on interfaces that are not accelerated"
+            } else if value(RunCount::Refused) > 0 {
+                "a line above has the reason"
             } else if sockets > 0 {
                 "its TCP connections had few short messages, or its UDP sockets are unsupported"
             } else if loopback > 0 {
@@ -191,11 +196,12 @@ mod tests {
 
     #[test]
     fn line_names_why_nothing_was_accelerated() {
-        use RunCount::{Loopback, OtherInterface, Sockets};
+        use RunCount::{Loopback, OtherInterface, Refused, Sockets};
         assert!(line(&[]).contains("of program was accelerated: it has bound or connected no"));
         assert!(line(&[(Loopback, 1)]).contains("loopback, which never"));
         assert!(line(&[(Sockets, 1), (OtherInterface, 1)]).contains("that are not accelerated"));
         assert!(line(&[(OtherInterface, 1)]).contains("that are not accelerated"));
+        assert!(line(&[(Sockets, 2), (Refused, 1)]).contains("a line above has the reason"));
         assert!(line(&[(Sockets, 1), (Loopback, 1)]).contains("few short messages"));
     }
 
