@@ -35,7 +35,8 @@ macro_rules! values_from {
     )*};
 }
 
-values_from!(u8 => U8, u16 => U16, u32 => U32, i32 => I32, u64 => U64, i64 => I64, [u8; TEXT] => Text);
+values_from!(u8 => U8, u16 => U16, u32 => U32, i32 => I32, u64 => U64, i64 => I64);
+values_from!([u8; TEXT] => Text);
 
 /// One ASCII letter.
 #[derive(Clone, Copy)]

@@ -85,7 +85,7 @@ impl Driver {
     /// Returns QEMU's device with its properties, or `None` if QEMU has no part in it.
     pub(super) fn qemu_device(self) -> Option<&'static str> {
         match self {
-            // Native mode requires that the device merges no segments, and a bond of 802.3ad a speed.
+            // Native mode requires that the device merges no segments, a bond of 802.3ad a speed.
             Self::VirtioNet => Some(
                 "virtio-net-pci,guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off,\
                  speed=10000,duplex=full",
