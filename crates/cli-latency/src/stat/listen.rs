@@ -63,6 +63,7 @@ struct Endpoint {
 }
 
 fn accept(listener: &TcpListener, endpoint: &Arc<Endpoint>) {
+    let mut has_refused = false;
     loop {
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
@@ -75,6 +76,11 @@ fn accept(listener: &TcpListener, endpoint: &Arc<Endpoint>) {
         };
         if endpoint.connections.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS_MAX {
             endpoint.connections.fetch_sub(1, Ordering::AcqRel);
+            if !has_refused {
+                has_refused = true;
+                let most = CONNECTIONS_MAX;
+                print_message(format_args!("more than {most} connections at a time are closed"));
+            }
             continue;
         }
         let shared = Arc::clone(endpoint);
