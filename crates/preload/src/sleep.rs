@@ -12,15 +12,16 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 use std::time::Duration;
 
+use hairpin_stack::RunCount;
 use libc::{pollfd, sigset_t, timespec};
 
 use crate::clock::now_ns;
-use crate::errno::errno;
+use crate::errno::{errno, set_errno};
 use crate::guard::{self, Signals};
 use crate::log::{self, Level};
 use crate::options;
 use crate::settings::settings;
-use crate::{epoll, process, real, slots};
+use crate::{epoll, process, real, slots, summary};
 
 /// The most threads that sleep at the same time with an event; more poll once per millisecond.
 const SLEEPERS: usize = 4_096;
@@ -45,6 +46,9 @@ const CROWD_NS: u64 = 2 * SHARED_NS;
 /// The shortest and the longest time for which crowded cores leave connections to the kernel.
 const CROWDED_NS: u64 = 2_000_000_000;
 const CROWDED_MAX_NS: u64 = 32_000_000_000;
+/// The first such time of a program that begins on a full machine. It doubles, up to the shortest
+/// one above, while the machine stays full.
+const FULL_NS: u64 = 100_000_000;
 
 /// What a sleeping thread is woken by.
 struct Place {
@@ -101,6 +105,8 @@ static IS_CROWDED: AtomicBool = AtomicBool::new(false);
 /// The end of the last such time, and its length.
 static CROWDED_UNTIL: AtomicU64 = AtomicU64::new(0);
 static CROWDED_FOR: AtomicU64 = AtomicU64::new(0);
+/// `true` once a thread has looked whether the machine was full from the start.
+static HAS_LOOKED: AtomicBool = AtomicBool::new(false);
 
 /// The number of threads that busy-poll.
 static POLLERS: AtomicU32 = AtomicU32::new(0);
@@ -180,9 +186,9 @@ fn spare_core(now: u64) {
     // Right after a crowd one loss shows that it is still there.
     let is_crowd = length >= CROWD_NS || is_again && now < until + CROWDED_NS;
     if is_crowd && !settings().strict && !IS_CROWDED.swap(true, SeqCst) {
-        let length = if is_again { (2 * before).min(CROWDED_MAX_NS) } else { CROWDED_NS };
-        CROWDED_FOR.store(length, SeqCst);
-        CROWDED_UNTIL.store(now + length, SeqCst);
+        let again = (2 * before).clamp(CROWDED_NS, CROWDED_MAX_NS);
+        let length = if is_again { again } else { CROWDED_NS };
+        begin_crowd(now, length);
         // Later times are longer: the first one is printed.
         let level = if before == 0 { Level::Fallback } else { Level::All };
         let seconds = length / 1_000_000_000;
@@ -198,19 +204,89 @@ pub(crate) fn are_cores_crowded() -> bool {
     IS_CROWDED.load(Relaxed)
 }
 
-/// Returns `true` if busy-polling is worth a new attempt.
+/// Returns `true` if busy-polling is worth a new attempt. The first call looks at the machine:
+/// where more threads run than there are processors, no loss has to show it.
 #[inline]
 pub(crate) fn are_cores_free() -> bool {
-    !are_cores_crowded() || ends_crowd()
+    if HAS_LOOKED.load(Relaxed) { !are_cores_crowded() || ends_crowd() } else { !begins_crowded() }
+}
+
+#[cold]
+fn begins_crowded() -> bool {
+    if HAS_LOOKED.swap(true, SeqCst) {
+        return are_cores_crowded();
+    }
+    let begins = settings().spares_cores && !settings().strict && is_machine_full();
+    if begins {
+        begin_crowd(now_ns(), FULL_NS);
+        summary::count(RunCount::Refused);
+        let text = "more threads run than there are processors: TCP connections stay with the \
+                    kernel until fewer do (profile auto)";
+        log::line(Level::Fallback, format_args!("{text}"));
+    }
+    begins
+}
+
+fn begin_crowd(now: u64, length: u64) {
+    CROWDED_FOR.store(length, SeqCst);
+    CROWDED_UNTIL.store(now + length, SeqCst);
+    IS_CROWDED.store(true, SeqCst);
 }
 
 #[cold]
 fn ends_crowd() -> bool {
-    let ends = now_ns() >= CROWDED_UNTIL.load(SeqCst);
-    if ends {
-        IS_CROWDED.store(false, SeqCst);
+    let now = now_ns();
+    if now < CROWDED_UNTIL.load(SeqCst) {
+        return false;
     }
-    ends
+    if is_machine_full() {
+        let length = CROWDED_FOR.load(SeqCst);
+        begin_crowd(now, length.max((2 * length).min(CROWDED_NS)));
+        return false;
+    }
+    IS_CROWDED.store(false, SeqCst);
+    true
+}
+
+/// Returns `true` if more threads run, or wait for a processor, than are online: the fourth field
+/// of `/proc/loadavg` begins with their number. `false` if it cannot be read, or after the process
+/// has installed a filter of system calls.
+fn is_machine_full() -> bool {
+    static ONLINE: AtomicU32 = AtomicU32::new(0);
+    if !process::is_accelerating() {
+        return false;
+    }
+    let _inside = guard::enter();
+    let (mut text, before) = ([0_u8; 128], errno());
+    // SAFETY: the path ends with zero; the kernel writes at most as many bytes as the array has.
+    let length = unsafe {
+        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+        let fd = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, c"/proc/loadavg".as_ptr(), flags);
+        let length = match c_int::try_from(fd) {
+            Ok(fd @ 0..) => {
+                let length = real::read(fd, text.as_mut_ptr().cast(), text.len());
+                real::close(fd);
+                length
+            }
+            _ => 0,
+        };
+        set_errno(before);
+        length
+    };
+    if ONLINE.load(Relaxed) == 0 {
+        // SAFETY: the call takes an integer.
+        let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+        ONLINE.store(online.try_into().unwrap_or(u32::MAX), Relaxed);
+    }
+    let text = text.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default();
+    runnable(text).is_some_and(|count| count > ONLINE.load(Relaxed))
+}
+
+/// Returns the number of threads that run or wait for a processor, from `/proc/loadavg`.
+fn runnable(text: &[u8]) -> Option<u32> {
+    let field = text.split(|byte| *byte == b' ').nth(3)?;
+    let count = field.split(|byte| *byte == b'/').next()?;
+    std::str::from_utf8(count).ok()?.parse().ok()
 }
 
 /// Returns the time for which a wait that begins now busy-polls.
@@ -631,6 +707,14 @@ mod tests {
     fn alone() -> MutexGuard<'static, ()> {
         static ALONE: Mutex<()> = Mutex::new(());
         ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[test]
+    fn running_threads_are_the_fourth_field() {
+        assert_eq!(runnable(b"1.87 2.03 1.55 3/127 13881\n"), Some(3));
+        for damaged in [&b""[..], b"1.87 2.03 1.55", b"1.87 2.03 1.55 /127", b"1 2 3 -1/127 5"] {
+            assert_eq!(runnable(damaged), None, "{damaged:?}");
+        }
     }
 
     #[test]

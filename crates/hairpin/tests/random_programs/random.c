@@ -38,6 +38,8 @@ struct link {
     long unread;
     /* The bytes that the program has written and the peer has not read. */
     long owed;
+    /* The last write had MSG_MORE: its end is sent when the kernel or the library sees fit. */
+    int held;
     int eof, reset, peer_closed, shut_read, shut_write, nonblocking, timeout, connected;
     uint32_t written;
     uint16_t peer_port;
@@ -556,6 +558,7 @@ static void do_put(void) {
     if (l->kind == UDP && how == 8) flags &= ~MSG_MORE;
     long sent = put(l, fd, count, how, flags);
     say_put(l, how, count, flags, sent);
+    if (l->kind == TCP) l->held = (flags & MSG_MORE) != 0;
     if (l->kind == TCP) return after_put(l, fd, sent);
     if (sent < 0) return;
     if (flags & MSG_MORE) {
@@ -635,8 +638,9 @@ static void do_peer_ends(void) {
         l->eof = 1;
     } else {
         int reset = how == 2 || l->owed > 0;
-        /* A reset after bytes that the peer has not acknowledged. */
-        if (l->owed && chance(60)) peer_reads(l);
+        /* A reset after bytes that the peer has not acknowledged. It closes with FIN if they are
+           still held back, and their arrival is answered with the reset. */
+        if (l->owed && (l->held || chance(60))) peer_reads(l);
         reset = how == 2 || l->owed > 0;
         say_reply(l, reset ? "resets" : "closes", told(l, CLOSE, how == 2, 0, 0));
         l->peer_closed = l->eof = 1;

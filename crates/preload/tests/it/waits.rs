@@ -1,7 +1,7 @@
 //! Sleeping threads of an accelerated program: which are woken, and what they cost.
 
 use std::io::{BufRead, BufReader};
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -85,6 +85,22 @@ fn processor() -> String {
     list.trim().split(['-', ',']).next().unwrap().to_owned()
 }
 
+/// Returns the command of an echo client with profile auto on one core, in a mount namespace of its
+/// own in which `load` is /proc/loadavg: the machine is as full as the test wants.
+fn crowded_client(load: &Path, processor: &str, server: (Ipv4Addr, u16)) -> Command {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/crowded.py");
+    let mut client = command("unshare", true);
+    let mount = "mount --bind \"$1\" /proc/loadavg && shift && exec \"$@\"";
+    client.args(["--mount", "sh", "-c", mount, "sh"]).arg(load);
+    client.args(["taskset", "-c", processor, "/usr/bin/python3"]).arg(script);
+    client.args([server.0.to_string(), server.1.to_string()]);
+    client.env("HAIRPIN_PROFILE", "auto").env("HAIRPIN_STRICT", "0");
+    client
+}
+
+const QUIET: &str = "0.00 0.00 0.00 1/99 4711\n";
+const FULL: &str = "0.00 0.00 0.00 90000/99999 4711\n";
+
 /// A connection goes to the kernel while another program computes on the only core, and is taken
 /// over again afterwards.
 #[test]
@@ -97,23 +113,18 @@ fn crowded_core_leaves_connections_to_the_kernel() {
     let testbed = testbed(1);
     let [host, peer] = testbed.hosts();
     let (port, processor) = (echo(peer), processor());
-    let pinned = |program: &Path, accelerated| {
-        let mut pinned = command("taskset", accelerated);
-        pinned.args(["-c", &processor]).arg(program);
-        pinned
-    };
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/crowded.py");
-    let mut client = pinned(Path::new("/usr/bin/python3"), true);
-    client.arg(script).args([peer.address().to_string(), port.to_string()]);
-    client.env("HAIRPIN_PROFILE", "auto").env("HAIRPIN_STRICT", "0");
+    let load = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(load.path(), QUIET).unwrap();
+    let client = crowded_client(load.path(), &processor, (peer.address(), port));
     let mut client = Running(host.spawn(client, &[]).unwrap());
     let id = client.0.id();
     let of = |name| move || counter(id, name);
     assert!(eventually(|| CounterPages::find().unwrap().found.iter().any(|it| it.process == id)));
     let [taken_over, crowded] = [of("connections.taken_over"), of("handbacks.crowded")];
     assert!(eventually(|| taken_over() > 0), "{}", counters(id));
-    let mut busy = pinned(Path::new("sh"), false);
-    let busy = Running(busy.args(["-c", "while :; do :; done"]).spawn().unwrap());
+    let mut busy = command("taskset", false);
+    busy.args(["-c", &processor, "sh", "-c", "while :; do :; done"]);
+    let busy = Running(busy.spawn().unwrap());
     assert!(eventually(|| crowded() > 0), "{}", counters(id));
     let kernel = of("tcp.received_kernel");
     let before = kernel();
@@ -122,6 +133,34 @@ fn crowded_core_leaves_connections_to_the_kernel() {
     let before = taken_over();
     assert!(eventually(|| taken_over() > before), "{}", counters(id));
     assert_eq!(client.0.try_wait().unwrap(), None);
+}
+
+/// A program that begins on a full machine leaves its connection to the kernel, and the interface
+/// alone, until fewer threads run than there are processors.
+#[test]
+#[ignore = "needs root"]
+fn full_machine_leaves_connections_to_the_kernel_from_the_start() {
+    let _alone = alone();
+    if installed("python3").is_none() || installed("taskset").is_none() {
+        return;
+    }
+    let testbed = testbed(1);
+    let [host, peer] = testbed.hosts();
+    let (port, processor) = (echo(peer), processor());
+    let folder = tempfile::tempdir().unwrap();
+    let [load, log] = ["load", "log"].map(|name| folder.path().join(name));
+    std::fs::write(&load, FULL).unwrap();
+    let mut client = crowded_client(&load, &processor, (peer.address(), port));
+    client.stderr(std::fs::File::create(&log).unwrap());
+    let client = Running(host.spawn(client, &[]).unwrap());
+    let lines = || std::fs::read_to_string(&log).unwrap();
+    assert!(eventually(|| lines().contains("more threads run than there are processors")));
+    let has_page =
+        || CounterPages::find().unwrap().found.iter().any(|it| it.process == client.0.id());
+    assert!(!has_page(), "{}", lines());
+    std::fs::write(&load, QUIET).unwrap();
+    assert!(eventually(has_page), "{}", lines());
+    assert!(eventually(|| counter(client.0.id(), "connections.taken_over") > 0), "{}", lines());
 }
 
 /// Returns the time that the threads of a process have run, in nanoseconds.
