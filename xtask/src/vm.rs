@@ -189,14 +189,11 @@ impl Machine {
     }
 }
 
-/// Prints the logs of failures and the table.
+/// Prints the failures and the table.
 fn finish(results: &[CellResult], logs: &Path) -> Result<()> {
     let is_failure = |it: &&CellResult| it.outcome == Outcome::Failed;
     for result in results.iter().filter(is_failure) {
-        println!("\n{}", result.line());
-        for line in &result.log {
-            println!("    {line}");
-        }
+        println!("vm: {}", result.line());
     }
     println!("\n{}", table::format(results));
     let failures = results.iter().filter(is_failure).count();
@@ -331,6 +328,9 @@ impl KernelRun<'_> {
             log: report.log.clone(),
         };
         println!("vm: {}", result.line());
+        if outcome == Outcome::Failed {
+            report.log.iter().for_each(|line| println!("    {line}"));
+        }
         result
     }
 }

@@ -91,8 +91,10 @@ fn verdict(cells: &[&Row]) -> String {
         Some(Row { outcome: Outcome::Kernel, .. }) => parts.push("through the kernel".to_owned()),
         _ => {}
     }
-    let run = [Test::RunUdp, Test::RunTcp].map(|test| of(test).map(|row| row.outcome));
-    if parts == ["refused"] && run == [Some(Outcome::Pass); 2] {
+    let runs = [Test::RunUdp, Test::RunTcp, Test::RunRedis].into_iter().filter_map(of);
+    let mut run = runs.map(|row| row.outcome).peekable();
+    let has_run = run.peek().is_some() && run.all(|outcome| outcome == Outcome::Pass);
+    if has_run && (parts == ["refused"] || parts.is_empty()) {
         parts = vec!["`hairpin run` only".to_owned()];
     }
     match with(Outcome::Failed).count() {
@@ -134,12 +136,14 @@ mod tests {
             row(new, Driver::Veth, Test::Udp, ByKernel, ""),
             row(new, Driver::E1000, Test::Udp, Unavailable, ""),
             row(old, Driver::E1000, Test::Udp, Refused, ""),
+            row(new, Driver::Rtl8139, Test::RunRedis, Pass, ""),
         ];
         let expected = "\
 | driver | device | 5.10 | 6.12 |
 |---|---|---|---|
 | igb |  | `hairpin run` only | native, 1 of 2 tests fail |
 | e1000 |  | refused | no such device |
+| rtl8139 |  | untested | `hairpin run` only |
 | veth |  | untested | through the kernel |
 ";
         assert_eq!(markdown(&rows), expected);

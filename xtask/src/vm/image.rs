@@ -43,6 +43,10 @@ impl Programs {
         if cells.iter().any(|it| it.test.uses_sockperf()) {
             programs.push(("bin/sockperf", tools::path("sockperf")?));
         }
+        if cells.iter().any(|it| it.test.uses_redis()) {
+            programs.push(("bin/redis-server", tools::path("redis-server")?));
+            programs.push(("bin/redis-benchmark", tools::path("redis-benchmark")?));
+        }
         if cells.iter().any(|it| it.device == Device::Nftables) {
             programs.push(("bin/nft", tools::path("nft")?));
         }

@@ -151,7 +151,7 @@ table inet firewall {
 }
 END
 
-# Prepares the hosts of a driver and a device. Sets if_a, if_b and row_error.
+# Prepares the hosts of a driver and a device. Sets if_a, if_b, host_a, host_b and row_error.
 prepare() {
     row_error=
     if ! take_pair "$1" >/tmp/setup 2>&1; then
@@ -161,15 +161,29 @@ prepare() {
     if_a=$(add_device a nic0 "$2" 2>/tmp/setup) &&
         if_b=$(add_device b nic0 "$2" 2>/tmp/setup) ||
         { row_error="cannot add the device: $(tail -n 1 /tmp/setup)"; return; }
-    in_a /bin/ip addr add 10.7.0.1/24 dev "$if_a" 2>/tmp/setup &&
-        in_b /bin/ip addr add 10.7.0.2/24 dev "$if_b" 2>/tmp/setup ||
+    host_a=10.7.0.1 host_b=10.7.0.2 prefix=24
+    [ "$2" = ipv6 ] && host_a=fd07::1 host_b=fd07::2 prefix='64 nodad'
+    # The length of the prefix and its flag are two words.
+    in_a /bin/ip addr add "$host_a"/$prefix dev "$if_a" 2>/tmp/setup &&
+        in_b /bin/ip addr add "$host_b"/$prefix dev "$if_b" 2>/tmp/setup ||
         row_error="cannot add an address: $(tail -n 1 /tmp/setup)"
+    if [ "$2" = ipvlan-l3 ]; then
+        # Neither the network card nor the ipvlan answers ARP.
+        know_neighbor a "$host_b" b && know_neighbor b "$host_a" a ||
+            row_error="cannot add a neighbor: $(tail -n 1 /tmp/setup)"
+    fi
+}
+
+# Enters the address $2 with the network card of the namespace $3 at the one of the namespace $1.
+know_neighbor() {
+    mac=$(/bin/ip netns exec "$3" cat /sys/class/net/nic0/address)
+    /bin/ip -n "$1" neigh add "$2" lladdr "$mac" dev nic0 2>/tmp/setup
 }
 
 # Waits until kernel sockets reach the other host. A card resets its link when a filter leaves it.
 wait_for_link() {
     for tries in $(seq 60); do
-        in_a ping -c 1 -W 1 10.7.0.2 >/tmp/link 2>&1 && return
+        in_a ping -c 1 -W 1 "$host_b" >/tmp/link 2>&1 && return
     done
     return 1
 }
@@ -224,9 +238,9 @@ run_client() {
 
 ping_pong() {
     start_server 'answers over' /bin/hairpin pong --transport xdp --xdp-mode "$2" \
-        --protocol "$1" --interface "$if_b" --listen 10.7.0.2:$PORT || return
+        --protocol "$1" --interface "$if_b" --listen "$host_b":$PORT || return
     run_client /bin/hairpin ping --transport xdp --xdp-mode "$2" --protocol "$1" \
-        --interface "$if_a" --samples 300 --rounds 1 --wait epoll 10.7.0.2:$PORT
+        --interface "$if_a" --samples 300 --rounds 1 --wait epoll "$host_b":$PORT
     stop "$server"
 }
 
@@ -234,11 +248,11 @@ ping_pong() {
 # buffers has entries.
 host_ping() {
     start_server 'answers over' /bin/hairpin pong --transport xdp --protocol "$1" \
-        --interface "$if_b" --listen 10.7.0.2:$PORT || return
+        --interface "$if_b" --listen "$host_b":$PORT || return
     peer=
     if [ "$2" = both ]; then
         /bin/ip netns exec a /bin/hairpin pong --transport xdp --protocol "$1" \
-            --interface "$if_a" --listen 10.7.0.1:$PORT >/tmp/peer 2>&1 &
+            --interface "$if_a" --listen "$host_a":$PORT >/tmp/peer 2>&1 &
         peer=$!
         until grep -q 'answers over' /tmp/peer || ! kill -0 $peer 2>/dev/null; do
             sleep 0.2
@@ -247,7 +261,7 @@ host_ping() {
     if [ "$2" = stopped ]; then
         # More datagrams than all rings hold.
         kill -STOP "$server"
-        timeout -k 10 $STEP_LIMIT /bin/ip netns exec a /bin/sockperf throughput -i 10.7.0.2 \
+        timeout -k 10 $STEP_LIMIT /bin/ip netns exec a /bin/sockperf throughput -i "$host_b" \
             -p $PORT -t 5 >/tmp/peer 2>&1
     fi
     if wait_for_link; then
@@ -255,7 +269,7 @@ host_ping() {
     else
         echo "no answer to $tries tries"
     fi >/tmp/counters
-    run_client ping -c 600 -i 0.005 -W 10 10.7.0.2
+    run_client ping -c 600 -i 0.005 -W 10 "$host_b"
     tail -n 5 /tmp/client >/tmp/client.tail && mv /tmp/client.tail /tmp/client
     /bin/ip -n b -s link show dev "$if_b" >>/tmp/counters 2>&1
     [ -z "$peer" ] || stop "$peer"
@@ -266,12 +280,21 @@ host_ping() {
 # sockperf runs for a time, not for a number of messages. Taking its socket over takes up to 3 s on a
 # slow machine.
 sockperf_run() {
-    flag=
-    [ "$1" = tcp ] && flag=--tcp
+    flag= seconds=5
+    [ "$1" = tcp ] && flag=--tcp seconds=10
     start_server 'using recvfrom' /bin/hairpin run --profile latency --summary=always --interface "$if_b" -- \
-        /bin/sockperf server -i 10.7.0.2 -p $PORT $flag || return
+        /bin/sockperf server -i "$host_b" -p $PORT $flag || return
     run_client /bin/hairpin run --profile latency --summary=always --interface "$if_a" -- \
-        /bin/sockperf ping-pong -i 10.7.0.2 -p $PORT -t 5 $flag
+        /bin/sockperf ping-pong -i "$host_b" -p $PORT -t $seconds $flag
+    stop "$server"
+}
+
+# Each command is a message of one connection. Without files, in a folder that exists.
+redis_run() {
+    start_server 'Ready to accept' /bin/hairpin run --profile latency --summary=always --interface "$if_b" -- \
+        /bin/redis-server --bind "$host_b" --port $PORT --save '' --dir /tmp --protected-mode no || return
+    run_client /bin/hairpin run --profile latency --summary=always --interface "$if_a" -- \
+        /bin/redis-benchmark -h "$host_b" -p $PORT -t set,get -c 1 -n 2000 -q
     stop "$server"
 }
 
@@ -282,6 +305,7 @@ run_test() {
     host-ping) host_ping udp one ;;
     host-ping-both) host_ping tcp both ;;
     host-ping-stopped) host_ping udp stopped ;;
+    run-redis) redis_run ;;
     run-*) sockperf_run "${1#run-}" ;;
     *) report "error unknown test" ;;
     esac
@@ -313,7 +337,7 @@ while read -r word driver device name; do
     for file in /tmp/server /tmp/peer /tmp/client /tmp/counters /tmp/kernel; do
         [ -s $file ] && report_log $file
     done
-    killall -9 hairpin sockperf 2>/dev/null
+    killall -9 hairpin sockperf redis-server redis-benchmark 2>/dev/null
     report "end $driver $device $name"
 done </vm/plan
 report done

@@ -16,12 +16,14 @@ const QEMU_PACKAGE: &str = "qemu-system-x86";
 const QEMU_SUITES: [&str; 2] = ["bookworm", "bookworm-backports"];
 
 /// The programs, with Debian's packages.
-const TOOLS: [(&str, &str); 10] = [
+const TOOLS: [(&str, &str); 12] = [
     ("apt-get", "apt"),
     ("dpkg-deb", "dpkg"),
     ("ip", "iproute2"),
     ("ldd", "libc-bin"),
     ("nft", "nftables"),
+    ("redis-benchmark", "redis-tools"),
+    ("redis-server", "redis-server"),
     ("setpriv", "util-linux"),
     ("sockperf", "sockperf"),
     ("tc", "iproute2"),
@@ -32,12 +34,14 @@ const TOOLS: [(&str, &str); 10] = [
 /// Checks every tool. Installs QEMU if it is missing.
 pub(super) fn check(cells: &[Cell], folder: &Path, install: bool) -> Result<()> {
     let needs_sockperf = cells.iter().any(|it| it.test.uses_sockperf());
+    let needs_redis = cells.iter().any(|it| it.test.uses_redis());
     ensure!(std::env::consts::ARCH == "x86_64", "cannot run guests: only x86-64 is supported");
     let needs_nft = cells.iter().any(|it| it.device == Device::Nftables);
     let is_missing = |(program, _): &&(&str, &str)| {
         let is_needed = match *program {
             "sockperf" => needs_sockperf,
             "nft" => needs_nft,
+            "redis-benchmark" | "redis-server" => needs_redis,
             _ => true,
         };
         is_needed && find(program).is_none()
