@@ -63,5 +63,5 @@ pub use interface::{Interface, address_interface, interface_address};
 pub use interface_driver::interface_driver;
 pub use interface_drops::interface_drops;
 pub use kernel_clock::kernel_tick;
-pub use stop_signal::{handle_stop_signal, stop_signal};
+pub use stop_signal::{handle_stop_signal, set_on_stop_signal, stop_signal};
 pub use thread::{name_thread, set_timer_slack};

@@ -1,8 +1,8 @@
 //! Signals that ask the process to stop.
 
 use std::io;
-use std::ptr;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 use hairpin_time::Duration;
 
@@ -22,25 +22,36 @@ static FIRST: [AtomicU64; SIGNALS] = [const { AtomicU64::new(0) }; SIGNALS];
 /// Handles `signal` from now on: [`stop_signal`] returns it. When it arrives again, at least 200 ms
 /// after its first arrival, the process ends at once with the shell's exit status for it.
 ///
-/// It replaces an earlier handler. A later one should call it, as those of the package
-/// `signal-hook` do.
+/// Handlers that were installed before are called too.
 ///
 /// # Errors
-/// The kernel's errors; `InvalidInput` for a number that is no signal.
+/// The kernel's errors; `InvalidInput` for a number that is no signal, or one that cannot be handled.
 pub fn handle_stop_signal(signal: i32) -> io::Result<()> {
-    if !usize::try_from(signal).is_ok_and(|signal| (1..SIGNALS).contains(&signal)) {
+    register(signal, None)
+}
+
+/// Handles `signal` as [`handle_stop_signal`] does, and sets `flag` when it arrives.
+///
+/// # Errors
+/// Those of [`handle_stop_signal`].
+pub fn set_on_stop_signal(signal: i32, flag: Arc<AtomicBool>) -> io::Result<()> {
+    register(signal, Some(flag))
+}
+
+fn register(signal: i32, flag: Option<Arc<AtomicBool>>) -> io::Result<()> {
+    let is_signal = usize::try_from(signal).is_ok_and(|signal| (1..SIGNALS).contains(&signal));
+    if !is_signal || signal_hook::consts::FORBIDDEN.contains(&signal) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    // SAFETY: zeroes are a valid action: no flags, no handler, an empty mask.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = on_signal as *const () as usize;
-    action.sa_flags = libc::SA_RESTART;
-    // SAFETY: the action is valid until the call returns; its handler is a function of the process
-    // that takes the signal's number alone, as SA_SIGINFO is not set.
-    match unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    let handler = move || {
+        if let Some(flag) = &flag {
+            flag.store(true, Ordering::Relaxed);
+        }
+        on_signal(signal);
+    };
+    // SAFETY: the handler stores to atomic variables, and calls only clock_gettime(2) and _exit(2):
+    // all of it is async-signal-safe. It does not panic.
+    unsafe { signal_hook::low_level::register(signal, handler) }.map(drop)
 }
 
 /// Returns the last signal that [`handle_stop_signal`] has handled in this process, if any.
@@ -51,7 +62,7 @@ pub fn stop_signal() -> Option<i32> {
 }
 
 /// Calls only clock_gettime(2) and _exit(2), which are safe in a signal handler.
-extern "C" fn on_signal(signal: libc::c_int) {
+fn on_signal(signal: i32) {
     let Some(first) = usize::try_from(signal).ok().and_then(|signal| FIRST.get(signal)) else {
         return;
     };
@@ -66,6 +77,8 @@ extern "C" fn on_signal(signal: libc::c_int) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::OnceLock;
+
     use super::*;
 
     /// Runs in a child of its own: the handler and the time of the first signal stay.
@@ -94,20 +107,26 @@ mod tests {
 
     #[test]
     fn only_a_later_repetition_ends_the_process() {
+        static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+        let flag = Arc::clone(FLAG.get_or_init(Arc::default));
+        // In the parent, because it allocates.
+        set_on_stop_signal(libc::SIGINT, flag).expect("a signal");
+        handle_stop_signal(libc::SIGINT).expect("a signal");
         let at_once = || {
-            handle_stop_signal(libc::SIGINT).expect("a signal");
             (0..3).for_each(|_| raise());
             assert_eq!(stop_signal(), Some(libc::SIGINT));
+            assert!(FLAG.get().is_some_and(|flag| flag.load(Ordering::Relaxed)));
         };
         assert_eq!(in_child(at_once), 0);
         let later = || {
-            handle_stop_signal(libc::SIGINT).expect("a signal");
             raise();
             std::thread::sleep(std::time::Duration::from_millis(250));
             raise();
         };
         assert_eq!(in_child(later), 130);
         assert_eq!(stop_signal(), None);
-        assert!(handle_stop_signal(0).is_err() && handle_stop_signal(65).is_err());
+        for invalid in [0, 65, libc::SIGKILL] {
+            assert!(handle_stop_signal(invalid).is_err(), "{invalid}");
+        }
     }
 }

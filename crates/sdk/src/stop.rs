@@ -23,9 +23,7 @@ impl StopHandle {
     /// The errors of `sigaction(2)`.
     pub fn stop_on_signals(&self) -> crate::Result<()> {
         for signal in [SIGINT, SIGTERM] {
-            let flag = || Arc::clone(&self.0);
-            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, flag())?;
-            signal_hook::flag::register(signal, flag())?;
+            hairpin_host::set_on_stop_signal(signal, Arc::clone(&self.0))?;
         }
         Ok(())
     }
