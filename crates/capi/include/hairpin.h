@@ -1000,8 +1000,8 @@ int32_t hairpin_trader_turn(struct hairpin_trader trader,
 // signal handlers. Returns 0, or `HAIRPIN_ERROR_CLOSED` without a text.
 int32_t hairpin_stop(struct hairpin_trader trader);
 
-// Stops the run gracefully on SIGINT and SIGTERM. The same signal again, at least 200 ms later, ends
-// the process at once.
+// Stops the run gracefully on SIGINT and SIGTERM. The same signal again, at least 200 ms later,
+// ends the process at once.
 int32_t hairpin_trader_stop_on_signals(struct hairpin_trader trader);
 
 // Closes a handle. A session that is established is left without a Terminate: call `hairpin_stop`

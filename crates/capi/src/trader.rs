@@ -299,8 +299,8 @@ pub extern "C" fn hairpin_stop(trader: hairpin_trader) -> i32 {
     }
 }
 
-/// Stops the run gracefully on SIGINT and SIGTERM. The same signal again, at least 200 ms later, ends
-/// the process at once.
+/// Stops the run gracefully on SIGINT and SIGTERM. The same signal again, at least 200 ms later,
+/// ends the process at once.
 #[unsafe(no_mangle)]
 pub extern "C" fn hairpin_trader_stop_on_signals(trader: hairpin_trader) -> i32 {
     with_trader(trader, |trader| {

@@ -63,10 +63,6 @@ real! {
     fn epoll_create(size: c_int) -> c_int;
     fn epoll_create1(flags: c_int) -> c_int;
     fn epoll_ctl(epoll: c_int, operation: c_int, fd: c_int, event: *mut epoll_event) -> c_int;
-    fn epoll_pwait2(
-        epoll: c_int, events: *mut epoll_event, most: c_int, timeout: *const timespec,
-        mask: *const sigset_t
-    ) -> c_int;
     fn epoll_wait(epoll: c_int, events: *mut epoll_event, most: c_int, timeout: c_int) -> c_int;
     fn epoll_pwait(
         epoll: c_int, events: *mut epoll_event, most: c_int, timeout: c_int, mask: *const sigset_t

@@ -188,8 +188,8 @@ impl Trader {
         self.stop.clone()
     }
 
-    /// Stops the run gracefully on SIGINT and SIGTERM. The same signal again, at least 200 ms later,
-    /// ends the process at once.
+    /// Stops the run gracefully on SIGINT and SIGTERM. The same signal again, at least 200 ms
+    /// later, ends the process at once.
     ///
     /// # Errors
     /// The errors of `sigaction(2)`.

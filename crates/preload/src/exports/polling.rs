@@ -444,13 +444,41 @@ unsafe fn epoll_wait_in_kernel(
     timeout: Option<Duration>,
     mask: *const sigset_t,
 ) -> c_int {
+    let is_whole = |it: &Duration| it.subsec_nanos().is_multiple_of(1_000_000);
+    let millis = match timeout {
+        None => Some(-1),
+        Some(timeout) => c_int::try_from(timeout.as_millis()).ok().filter(|_| is_whole(&timeout)),
+    };
     let limit = timeout.map(|timeout| timespec {
         tv_sec: timeout.as_secs() as libc::time_t,
         tv_nsec: timeout.subsec_nanos().into(),
     });
     let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: the caller's guarantee.
-    unsafe { real::epoll_pwait2(epoll, events, most, limit, mask) }
+    unsafe {
+        match millis {
+            Some(millis) => real::epoll_pwait(epoll, events, most, millis, mask),
+            None => epoll_pwait2_in_kernel(epoll, events, most, limit, mask),
+        }
+    }
+}
+
+/// Only for a program that makes this call itself: Linux before 5.11 lacks it, and the C library
+/// before 2.35 its function.
+///
+/// # Safety
+/// As for epoll_pwait2(2).
+unsafe fn epoll_pwait2_in_kernel(
+    epoll: c_int,
+    events: *mut libc::epoll_event,
+    most: c_int,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    const MASK_SIZE: usize = 8;
+    let call = libc::SYS_epoll_pwait2;
+    // SAFETY: the caller's guarantee.
+    unsafe { libc::syscall(call, epoll, events, most, timeout, mask, MASK_SIZE) as c_int }
 }
 
 /// Waits on an epoll instance. The sleep is one that the library can end.
@@ -633,7 +661,7 @@ pub(crate) unsafe extern "C-unwind" fn epoll_pwait2(
     // SAFETY: the program's arguments.
     unsafe {
         match timeout.as_ref().map(duration) {
-            Some(None) => real::epoll_pwait2(epoll, events, most, timeout, mask),
+            Some(None) => epoll_pwait2_in_kernel(epoll, events, most, timeout, mask),
             limit => epoll_wait_for(epoll, events, most, limit.flatten(), mask),
         }
     }

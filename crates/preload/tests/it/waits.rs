@@ -10,7 +10,7 @@ use hairpin_mapped::CounterPages;
 use hairpin_testbed::Host;
 
 use crate::support::{
-    Running, alone, command, counter, counters, echo, eventually, installed, pause, testbed,
+    Running, alone, command, counter, counters, echo, eventually, installed, output, pause, testbed,
 };
 
 fn program(name: &str, host: &Host) -> Command {
@@ -161,6 +161,44 @@ fn full_machine_leaves_connections_to_the_kernel_from_the_start() {
     std::fs::write(&load, QUIET).unwrap();
     assert!(eventually(has_page), "{}", lines());
     assert!(eventually(|| counter(client.0.id(), "connections.taken_over") > 0), "{}", lines());
+}
+
+/// epoll_wait(2) works on a kernel without epoll_pwait2(2), such as that of Debian 11.
+#[test]
+#[ignore = "needs root"]
+fn epoll_wait_needs_no_newer_call() {
+    const SCRIPT: &str = "
+import select, socket, sys
+connection = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+epoll = select.epoll()
+epoll.register(connection, select.EPOLLIN)
+for number in range(200):
+    connection.send(number.to_bytes(8, 'big'))
+    answer = b''
+    while len(answer) < 8:
+        epoll.poll(None if number % 2 else 30)
+        answer += connection.recv(8 - len(answer))
+    assert answer == number.to_bytes(8, 'big')
+assert epoll.poll(0.02) == []
+print('done')
+";
+    let _alone = alone();
+    if installed("python3").is_none() {
+        return;
+    }
+    let testbed = testbed(1);
+    let [host, peer] = testbed.hosts();
+    let port = echo(peer).to_string();
+    let wrapper = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/old_kernel.py");
+    let mut client = command("/usr/bin/python3", true);
+    let preloaded = client.get_envs().find(|(name, _)| *name == "LD_PRELOAD");
+    let library = preloaded.and_then(|(_, value)| value).unwrap().to_owned();
+    client.env_remove("LD_PRELOAD").env("PRELOADED", library).env("HAIRPIN_STRICT", "0");
+    client.arg(wrapper).args(["/usr/bin/python3", "-c", SCRIPT]);
+    client.args([peer.address().to_string(), port]);
+    let output = output(host, client);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert_eq!(text(&output.stdout), "done\n", "{}", text(&output.stderr));
 }
 
 /// Returns the time that the threads of a process have run, in nanoseconds.
