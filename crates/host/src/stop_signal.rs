@@ -25,8 +25,8 @@ static FIRST: [AtomicU64; SIGNALS] = [const { AtomicU64::new(0) }; SIGNALS];
 /// Handlers that were installed before are called too.
 ///
 /// # Errors
-/// The kernel's errors; `InvalidInput` for a number that is no signal, or for SIGKILL and others that
-/// cannot be handled.
+/// The kernel's errors; `InvalidInput` for a number that is no signal, or for one that cannot be
+/// handled, such as SIGKILL.
 pub fn handle_stop_signal(signal: i32) -> io::Result<()> {
     register(signal, None)
 }

@@ -29,6 +29,7 @@ pub use link_owner::LinkOwner;
 pub(crate) use program::STAMP as STAMP_BYTES;
 
 use crate::fork_guard::ForkGuardedFd;
+use crate::kernel_release;
 use bpf::LoadError;
 use maps::{Capacity, Maps};
 use program::{ProgramSpec, StampClock};
@@ -85,6 +86,9 @@ pub enum FilterError {
     /// A capacity is zero, or there are more sockets than a map can index.
     #[error("cannot create a filter with {0:?}: a capacity is zero or too large")]
     Settings(FilterSettings),
+    /// The kernel is older than supported.
+    #[error("Linux 5.11 or newer is required")]
+    Release,
     /// The maps cannot be created.
     #[error("cannot create the filter's maps: {0}")]
     Maps(io::Error),
@@ -151,6 +155,9 @@ impl Filter {
     /// # Errors
     /// See [`FilterError`]; without the capabilities it contains `PermissionDenied`.
     pub fn load(settings: &FilterSettings) -> Result<Self, FilterError> {
+        if !kernel_release::is_at_least(5, 11) {
+            return Err(FilterError::Release);
+        }
         let invalid = || FilterError::Settings(*settings);
         let FilterSettings {
             flows,

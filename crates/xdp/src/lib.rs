@@ -95,6 +95,7 @@ mod fork_guard;
 mod frame;
 mod frame_pool;
 mod interface;
+mod kernel_release;
 mod mapping;
 mod netdev;
 mod opened_interface;

@@ -11,6 +11,7 @@ use crate::filter::{
 use crate::fork_guard::without_forks;
 use crate::frame_pool::FramePool;
 use crate::interface::{InterfaceError, InterfaceSettings};
+use crate::kernel_release;
 use crate::plan::{check_frames, check_mode, check_mtu, resolve_mode};
 use crate::prepared_socket::{PreparedSocket, Rings};
 use crate::socket::{CopyMode, Socket, SocketError, SocketSettings};
@@ -182,8 +183,7 @@ impl PreparedInterface {
     /// to another interface.
     #[must_use]
     pub fn can_bind_first() -> bool {
-        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        is_6_4_or_newer(&release)
+        kernel_release::is_at_least(6, 4)
     }
 
     /// Binds the sockets to their queues, after their rings have been mapped, unless
@@ -381,12 +381,6 @@ fn attach_filter(
     Ok((filter, link, receive_stamps))
 }
 
-/// Compares a kernel release such as `6.1.0-50-amd64`.
-fn is_6_4_or_newer(release: &str) -> bool {
-    let mut numbers = release.split(['.', '-']).map(|it| it.trim().parse::<u32>().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 4)
-}
-
 fn map_rings(sockets: &[PreparedSocket]) -> Result<Vec<Rings>, SocketError> {
     sockets.iter().map(PreparedSocket::map).collect()
 }
@@ -403,19 +397,4 @@ unsafe fn complete(
     let each = sockets.into_iter().zip(rings);
     // SAFETY: the caller guarantees it.
     each.map(|(it, rings)| unsafe { Socket::from_prepared(it, rings, umem.clone()) }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn releases_are_compared_by_number() {
-        for release in ["6.4.0", "6.12.117+deb13-amd64", "7.2.13", "10.0-rc1", "6.18.44-fc\n"] {
-            assert!(is_6_4_or_newer(release), "{release}");
-        }
-        for release in ["6.1.0-50-amd64", "5.15.0", "6.3.9", "4.18", "", "x"] {
-            assert!(!is_6_4_or_newer(release), "{release}");
-        }
-    }
 }

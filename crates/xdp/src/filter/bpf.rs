@@ -146,30 +146,10 @@ fn bpf<C: Command>(command: i32, attributes: &mut C) -> io::Result<i64> {
 /// Runs a command that creates a descriptor; close-on-exec.
 fn create_fd<C: Command>(command: i32, attributes: &mut C) -> io::Result<ForkGuardedFd> {
     ForkGuardedFd::from_fn(|| {
-        let created = match bpf(command, attributes) {
-            Err(error) if error.raw_os_error() == Some(libc::EPERM) && unlock_memory() => {
-                bpf(command, attributes)
-            }
-            created => created,
-        };
-        let number = created?;
+        let number = bpf(command, attributes)?;
         // SAFETY: the descriptor is new and has no other owner.
         Ok(unsafe { OwnedFd::from_raw_fd(number as i32) })
     })
-}
-
-/// Removes the limit of locked memory, to which maps and programs count before Linux 5.11. Returns
-/// `true` if there was one and this process may remove it (`CAP_SYS_RESOURCE`).
-#[cold]
-fn unlock_memory() -> bool {
-    let none = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    let mut limit = none;
-    // SAFETY: the calls read or write one structure, which outlives them.
-    unsafe {
-        libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) == 0
-            && limit.rlim_cur != libc::RLIM_INFINITY
-            && libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const none) == 0
-    }
 }
 
 /// Creates a map of type `kind`.
