@@ -2,6 +2,10 @@
 
 use std::fmt::Write;
 
+#[cfg(test)]
+use hairpin_host::HostFacts;
+#[cfg(test)]
+use hairpin_measure::Timestamping;
 use hairpin_measure::{Figure, Host, Row, Style};
 
 /// One column of a table.
@@ -115,6 +119,20 @@ pub(super) fn here(host: &Host, row: Option<&Row>, [first, second]: [&str; 2]) -
         "here: {}, {} cores, {machine}, Linux {}; {hosts};\n{bound}.",
         host.cpu, host.cores, host.kernel
     )
+}
+
+/// A machine for the tests of tables, so that no line depends on the one that runs them.
+#[cfg(test)]
+pub(super) fn host() -> Host {
+    let facts = HostFacts {
+        cpu: "A Processor".to_owned(),
+        cores: 2,
+        kernel: "6.12.1".to_owned(),
+        virtualised: true,
+        tsc_hz: None,
+        governor: None,
+    };
+    Host::new(facts, "veth", Timestamping::Software)
 }
 
 #[cfg(test)]

@@ -157,11 +157,11 @@ fn machines(host: &Host, row: Option<&Row>) -> String {
 #[cfg(test)]
 mod tests {
     use hairpin_cli_harness::transport::Transport;
-    use hairpin_host::HostFacts;
-    use hairpin_measure::{Clock, Recorder, Timestamping};
+    use hairpin_measure::{Clock, Recorder};
     use hairpin_time::{Duration, Utc};
 
     use super::*;
+    use crate::bench::comparison_table::host;
     use crate::bench::order::order_case::Load;
     use crate::bench::order::setup::settings;
 
@@ -186,17 +186,8 @@ mod tests {
     }
 
     fn results(rows: Vec<Row>) -> Results {
-        let facts = HostFacts {
-            cpu: "A Processor".to_owned(),
-            cores: 2,
-            kernel: "6.12.1".to_owned(),
-            virtualised: true,
-            tsc_hz: None,
-            governor: None,
-        };
-        let host = Host::new(facts, "veth", Timestamping::Software);
         let truth = EnvironmentReport { clock_step_ns: 10.0, ..EnvironmentReport::default() };
-        let results = Results::new(Utc::EPOCH, "hairpin bench order", host);
+        let results = Results::new(Utc::EPOCH, "hairpin bench order", host());
         Results { rows, truth: Some(truth), ..results }
     }
 

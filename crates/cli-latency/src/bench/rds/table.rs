@@ -214,11 +214,11 @@ fn machines(host: &Host, row: Option<&Row>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hairpin_host::HostFacts;
-    use hairpin_measure::{Clock, Kind, Recorder, Setting, Timestamping};
+    use hairpin_measure::{Clock, Kind, Recorder, Setting};
     use hairpin_time::{Duration, Utc};
 
     use super::*;
+    use crate::bench::comparison_table::host;
 
     fn setting(transport: &str, protocol: &str, size: u64) -> Setting {
         Setting {
@@ -250,9 +250,7 @@ mod tests {
     }
 
     fn results(rows: Vec<Row>) -> Results {
-        let facts = HostFacts::read(&hairpin_host::Clock::from_kernel());
-        let host = Host::new(facts, "veth", Timestamping::Software);
-        Results { rows, ..Results::new(Utc::from_nanos(0), "hairpin bench rds".to_owned(), host) }
+        Results { rows, ..Results::new(Utc::from_nanos(0), "hairpin bench rds".to_owned(), host()) }
     }
 
     fn line<'a>(text: &'a str, block: &str, name: &str) -> Vec<&'a str> {

@@ -209,12 +209,12 @@ fn machines(host: &Host, row: Option<&Row>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hairpin_host::HostFacts;
-    use hairpin_measure::{Recorder, Timestamping};
+    use hairpin_measure::Recorder;
     use hairpin_time::{Duration, Utc};
 
     use super::*;
     use crate::bench::bench_case::Load;
+    use crate::bench::comparison_table::host;
     use crate::bench::sockets::sockets_case::SocketsCase;
 
     fn row(program: Program, wait: Wait, size: usize, round_trip_ns: u64) -> Row {
@@ -241,10 +241,8 @@ mod tests {
     }
 
     fn rendered(rows: Vec<Row>) -> String {
-        let facts = HostFacts::read(&hairpin_host::Clock::from_kernel());
-        let host = Host::new(facts, "veth", Timestamping::Software);
         let command = "hairpin bench sockets".to_owned();
-        let results = Results { rows, ..Results::new(Utc::from_nanos(0), command, host) };
+        let results = Results { rows, ..Results::new(Utc::from_nanos(0), command, host()) };
         render(&results, Style::Plain)
     }
 

@@ -108,11 +108,12 @@ fn blocks(rows: &[Row], case: Case) -> Vec<Block<'_>> {
 mod tests {
     use hairpin_cli_harness::t2t_setup::{self, Load};
     use hairpin_cli_harness::transport::Transport;
-    use hairpin_host::{ClockSource, HostFacts};
-    use hairpin_measure::{Recorder, Timestamping};
+    use hairpin_host::ClockSource;
+    use hairpin_measure::Recorder;
     use hairpin_time::{Duration, Utc};
 
     use super::*;
+    use crate::bench::comparison_table::host;
 
     const LOAD: Load = Load {
         interval_us: 500,
@@ -152,16 +153,7 @@ mod tests {
     }
 
     fn results(rows: Vec<Row>) -> Results {
-        let facts = HostFacts {
-            cpu: "A Processor".to_owned(),
-            cores: 2,
-            kernel: "6.12.1".to_owned(),
-            virtualised: true,
-            tsc_hz: None,
-            governor: None,
-        };
-        let host = Host::new(facts, "veth", Timestamping::Software);
-        Results { rows, ..Results::new(Utc::EPOCH, "hairpin bench t2t", host) }
+        Results { rows, ..Results::new(Utc::EPOCH, "hairpin bench t2t", host()) }
     }
 
     fn words(text: &str, name: &str) -> String {
