@@ -179,7 +179,7 @@ impl Machine {
         let mut results = Vec::new();
         for (kernel, files) in &self.kernels {
             let run = KernelRun { kernel: *kernel, files, programs: &programs, logs: &logs };
-            results.extend(run.run(&self.cells)?);
+            results.extend(run.run(&cell::of_kernel(*kernel, &self.cells))?);
             // After each kernel, so that an interrupted run keeps what is done.
             if let Some(path) = json {
                 table::write(&results, path)?;

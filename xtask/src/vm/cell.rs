@@ -4,6 +4,8 @@ use std::fmt;
 
 use clap::ValueEnum;
 
+use super::kernel::Kernel;
+
 /// The drivers, each with a pair of network cards on a hub of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(super) enum Driver {
@@ -207,6 +209,18 @@ impl Cell {
     }
 }
 
+/// Returns the cells to run on a kernel. One that refuses every cell runs one of each program,
+/// unless the selection has none of them.
+pub(super) fn of_kernel(kernel: Kernel, cells: &[Cell]) -> Vec<Cell> {
+    let shows_refusal = |cell: &&Cell| {
+        cell.device == Device::None
+            && matches!(cell.test, Test::Udp | Test::RunUdp | Test::RunRedis)
+    };
+    let refused: Vec<Cell> = cells.iter().filter(shows_refusal).copied().collect();
+    let is_refused = kernel == Kernel::V5_10 && !refused.is_empty();
+    if is_refused { refused } else { cells.to_vec() }
+}
+
 /// Returns the name of a value as on the command line.
 pub(super) fn name_of(value: impl ValueEnum) -> String {
     let value = value.to_possible_value().expect("no value is skipped");
@@ -216,6 +230,15 @@ pub(super) fn name_of(value: impl ValueEnum) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refusing_kernel_runs_each_program_once_per_driver() {
+        let cells = select(&[], &[], &[]);
+        assert_eq!(of_kernel(Kernel::V5_10, &cells).len(), 8 * 3);
+        assert_eq!(of_kernel(Kernel::V6_1, &cells), cells);
+        let tcp = select(&[], &[], &[Test::Tcp]);
+        assert_eq!(of_kernel(Kernel::V5_10, &tcp), tcp);
+    }
 
     #[test]
     fn selects_devices_of_one_driver_by_default() {
