@@ -294,7 +294,7 @@ redis_run() {
     start_server 'Ready to accept' /bin/hairpin run --profile latency --summary=always --interface "$if_b" -- \
         /bin/redis-server --bind "$host_b" --port $PORT --save '' --dir /tmp --protected-mode no || return
     run_client /bin/hairpin run --profile latency --summary=always --interface "$if_a" -- \
-        /bin/redis-benchmark -h "$host_b" -p $PORT -t set,get -c 1 -n 2000 -q
+        /bin/redis-benchmark -h "$host_b" -p $PORT -t set,get -c 1 -n 2000 --csv
     stop "$server"
 }
 
