@@ -386,8 +386,9 @@ fn scraper_reads_a_stopped_process_beside_clients_that_never_read() {
 fn scraper_reads_only_the_named_values() {
     let _turn = turn();
     let venue = Venue::open(&[]);
-    let id = venue.exchange.id().to_string();
-    let (endpoint, address) = listen(&[&id, "--name", "ticks"]);
+    let id = venue.exchange.id();
+    wait_until(id, |process| !process.is_null());
+    let (endpoint, address) = listen(&[&id.to_string(), "--name", "ticks"]);
     let answer = request(&address, "GET /metrics HTTP/1.0\r\n\r\n");
     let is_value = |line: &&str| line.starts_with("hairpin_") && line.contains("pid=");
     let names: Vec<&str> = answer.lines().filter(is_value).collect();
