@@ -192,7 +192,8 @@ fn spare_core(now: u64) {
         // Later times are longer: the first one is printed.
         let level = if before == 0 { Level::Fallback } else { Level::All };
         let seconds = length / 1_000_000_000;
-        let text = "other programs use the cores: TCP connections stay with the kernel for";
+        let text = "other programs use the cores: TCP connections stay with the kernel for at \
+                    least";
         log::line(level, format_args!("{text} {seconds} s (profile auto)"));
     }
 }
