@@ -20,6 +20,8 @@ pub(crate) struct InterfaceFacts {
     pub(crate) answers: InterfaceAnswers,
     /// The names of the VLANs on top.
     pub(crate) vlans: Vec<String>,
+    /// The interface below a macvlan that answers ARP for its addresses too.
+    pub(crate) answers_arp: Option<String>,
     /// `true` for a virtio device whose driver refuses native mode.
     pub(crate) virtio_refuses: bool,
     /// The plans for datagrams, and for commands that carry TCP.
@@ -47,9 +49,18 @@ impl InterfaceFacts {
         if virtio_refuses && let Some(features) = &mut answers.device.features {
             (features.native, features.zero_copy) = (false, false);
         }
+        let below = links.iter().find(|link| Some(link.index) == answers.link.below && link.up);
+        let ignores_arp = |name: &str| {
+            let setting = format!("proc/sys/net/ipv4/conf/{name}/arp_ignore");
+            root.value::<u32>(&setting).is_none_or(|value| value > 0)
+        };
+        let answers_arp = below
+            .filter(|_| answers.link.kind.as_deref() == Some("macvlan"))
+            .map(|link| link.name.clone())
+            .filter(|name| !ignores_arp("all") && !ignores_arp(name));
         let plans = plan(&answers.device, false)
             .and_then(|datagrams| Ok([datagrams, plan(&answers.device, true)?]));
-        Self { answers, vlans, virtio_refuses, plans: plans.map_err(Obstacle::new) }
+        Self { answers, vlans, answers_arp, virtio_refuses, plans: plans.map_err(Obstacle::new) }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -153,8 +164,8 @@ fn structure(facts: &InterfaceFacts) -> Vec<Finding> {
     let link = &facts.answers.link;
     let mut found = Vec::new();
     if facts.is_kind("vlan") {
-        let cost = "VLAN devices are not supported: use kernel sockets on this one";
-        found.push(Finding::important("interface.vlan", "the interface is a VLAN", cost));
+        let cost = "generic mode only: the kernel removes the tag before the filter runs";
+        found.push(Finding::advice("interface.vlan", "the interface is a VLAN", cost));
     }
     if let Some(master) = &link.member_of {
         let what = format!("member of a {master}");
@@ -169,6 +180,12 @@ fn structure(facts: &InterfaceFacts) -> Vec<Finding> {
         let cost = "what is sent goes through the kernel: the driver needs its routes";
         let finding = Finding::advice("interface.layer3", "ipvlan in mode L3", cost);
         found.push(finding);
+    }
+    if let Some(below) = &facts.answers_arp {
+        let what = format!("{below}, below this macvlan, answers ARP for its addresses too");
+        let cost = format!("hosts that send to {below} reach kernel sockets only");
+        let finding = Finding::important("interface.arp", what, cost);
+        found.push(finding.command(format!("sysctl net.ipv4.conf.{below}.arp_ignore=1")));
     }
     if !facts.vlans.is_empty() {
         let what = format!("VLANs on top: {}", facts.vlans.join(", "));

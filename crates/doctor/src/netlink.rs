@@ -32,7 +32,7 @@ pub(crate) struct Link {
     pub(crate) kind: Option<String>,
     /// The kind of the master, for a member of a bond, bridge or team.
     pub(crate) member_of: Option<String>,
-    /// The index of the interface below, of a VLAN for example.
+    /// The index of the interface below in the same network namespace, of a VLAN for example.
     pub(crate) below: Option<u32>,
     /// The id of an attached XDP program.
     pub(crate) program: Option<u32>,
@@ -82,9 +82,10 @@ impl Link {
             without_arp: flags & FLAG_NO_ARP != 0,
             ..Self::default()
         };
+        let mut is_elsewhere = false;
         for (kind, value) in attributes(payload.get(LINK_HEADER..)?) {
             match kind {
-                // IFLA_IFNAME, IFLA_LINK, IFLA_LINKINFO, IFLA_XDP.
+                // IFLA_IFNAME, IFLA_LINK, IFLA_LINKINFO, IFLA_LINK_NETNSID, IFLA_XDP.
                 3 => link.name = text(value),
                 5 => link.below = number(value).filter(|below| *below != index),
                 18 => {
@@ -96,6 +97,7 @@ impl Link {
                         }
                     }
                 }
+                37 => is_elsewhere = true,
                 43 => {
                     // IFLA_XDP_PROG_ID, and those of driver, generic and hardware mode.
                     let mut ids = attributes(value).filter(|(kind, _)| (4..=7).contains(kind));
@@ -104,6 +106,8 @@ impl Link {
                 _ => {}
             }
         }
+        // The index is one of another network namespace.
+        link.below = link.below.filter(|_| !is_elsewhere);
         Some(link)
     }
 }
@@ -156,6 +160,8 @@ mod tests {
             (Some("vlan"), Some("bond"))
         );
         assert_eq!((found.up, found.running, found.program), (true, false, Some(9)));
+        let index = |kind| attribute(kind, &2_u32.to_ne_bytes());
+        assert_eq!(link(0, &[index(5), index(37)]).below, None, "in another network namespace");
         let plain = link(FLAG_UP | FLAG_RUNNING, &[attribute(43, &attribute(2, &[0]))]);
         assert_eq!((plain.running, plain.program, plain.kind), (true, None, None));
     }

@@ -98,6 +98,8 @@ pub enum FallbackReason {
     Dropped(DropCause),
     /// The connection was handed back, because all of its frames were dropped.
     FramesLost,
+    /// The connection was handed back, because no frame of it had arrived on the interface.
+    NothingArrived,
     /// Too many next hops are in use.
     TooManyNeighbors,
     /// The interface is an ipvlan in mode L3 or L3S, whose driver loses what AF_XDP sends.
@@ -123,6 +125,10 @@ impl fmt::Display for FallbackReason {
             Self::Feature(feature) => return write!(f, "the connection uses {feature}"),
             Self::Dropped(cause) => return write!(f, "all of its frames were dropped: {cause}"),
             Self::FramesLost => "all of its frames were dropped before",
+            Self::NothingArrived => {
+                "no frame of it has arrived on the interface: does another one answer ARP for its \
+                 address?"
+            }
             Self::TooManyNeighbors => "too many next hops are in use",
             Self::Layer3 => "an ipvlan in mode L3 or L3S loses what AF_XDP sends: use mode L2",
             Self::OtherInterface => "the path is on another interface",

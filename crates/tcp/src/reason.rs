@@ -27,11 +27,13 @@ pub enum Reason {
     Bulk,
     /// All frames received since the takeover were dropped. Set by the owner.
     FramesLost,
+    /// [`Timeouts`](Self::Timeouts) of takeovers in a row, without a frame. Set by the owner.
+    NothingArrived,
 }
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Fin,
         Self::Reset,
         Self::Syn,
@@ -42,6 +44,7 @@ impl Reason {
         Self::Path,
         Self::Bulk,
         Self::FramesLost,
+        Self::NothingArrived,
     ];
 }
 
@@ -58,6 +61,7 @@ impl fmt::Display for Reason {
             Self::Path => "the path has changed",
             Self::Bulk => "64 KiB in flight for 100 ms",
             Self::FramesLost => "all received frames were dropped",
+            Self::NothingArrived => "no frame has arrived since the takeover",
         })
     }
 }

@@ -123,6 +123,14 @@ mod tests {
     }
 
     #[test]
+    fn guide_has_the_table_of_the_committed_results() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let rows = table::read(&root.join(RESULTS)).unwrap();
+        let page = fs::read_to_string(root.join(PAGE)).unwrap();
+        assert!(with_table(&page, &rows).unwrap() == page, "run `cargo xtask vm --write`");
+    }
+
+    #[test]
     fn each_outcome_has_its_words() {
         use Outcome::{Failed, Kernel as ByKernel, Pass, Refused, Unavailable};
         let (old, new) = (Kernel::V5_10, Kernel::V6_12);

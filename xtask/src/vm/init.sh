@@ -122,7 +122,11 @@ add_device() {
         $link add link "$2" name vlan7 type vlan protocol 802.1ad id 7 && $link set vlan7 up &&
             $link add link vlan7 name vlan8 type vlan id 8 || return 1
         ;;
-    macvlan) name=macvlan7 && $link add link "$2" name macvlan7 type macvlan mode bridge || return 1 ;;
+    macvlan)
+        # Otherwise both answer ARP for the address, and the peer may send to the lower one.
+        $run /applets/sysctl -q -w "net.ipv4.conf.$2.arp_ignore=1" || return 1
+        name=macvlan7 && $link add link "$2" name macvlan7 type macvlan mode bridge || return 1
+        ;;
     ipvlan) name=ipvlan7 && $link add link "$2" name ipvlan7 type ipvlan mode l2 || return 1 ;;
     ipvlan-l3) name=ipvlan7 && $link add link "$2" name ipvlan7 type ipvlan mode l3 || return 1 ;;
     bridge)
@@ -141,10 +145,10 @@ cat >/tmp/rules <<END
 table inet firewall {
     chain input {
         type filter hook input priority 0; policy drop;
-        udp dport $PORT accept
-        udp sport $PORT accept
-        tcp dport $PORT accept
-        tcp sport $PORT accept
+        udp dport 9200-9999 accept
+        udp sport 9200-9999 accept
+        tcp dport 9200-9999 accept
+        tcp sport 9200-9999 accept
         meta l4proto 1 accept
         meta l4proto 58 accept
     }
@@ -331,6 +335,8 @@ while read -r word driver device name; do
         report "error no answer to the kernel's ping before the test"
     else
         dmesg -c >/dev/null
+        # A connection that has ended keeps its port for a minute (TIME-WAIT).
+        PORT=$((PORT + 1))
         run_test "$name"
         dmesg -c >/tmp/kernel
     fi

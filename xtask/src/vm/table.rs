@@ -136,7 +136,7 @@ pub(super) fn write(results: &[CellResult], path: &Path) -> Result<()> {
             outcome: it.outcome,
             reason: it.reason.clone(),
             mode: it.mode.clone(),
-            log: if it.outcome == Outcome::Pass { Vec::new() } else { it.log.clone() },
+            log: if it.outcome == Outcome::Failed { it.log.clone() } else { Vec::new() },
         })
         .collect();
     let text = serde_json::to_string_pretty(&rows)? + "\n";

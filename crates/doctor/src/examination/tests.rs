@@ -215,6 +215,14 @@ const CASES: &[(&str, Change)] = &[
         let name = "eth1.5".to_owned();
         host.kernel.links.push(Link { name, kind, below: Some(2), ..Link::default() });
     }),
+    ("interface.arp", |host| {
+        host.link().kind = Some("macvlan".to_owned());
+        host.link().below = Some(1);
+        let name = "eth0".to_owned();
+        host.kernel.links.push(Link { name, index: 1, up: true, ..Link::default() });
+        host.file("proc/sys/net/ipv4/conf/all/arp_ignore", "0");
+        host.file("proc/sys/net/ipv4/conf/eth0/arp_ignore", "0");
+    }),
     ("interface.virtio", |host| {
         host.device().driver = Some("virtio_net".to_owned());
         host.file("sys/class/net/eth1/device/features", "110001011011");

@@ -322,6 +322,11 @@ impl Bypass {
         }
     }
 
+    /// Returns `true` if no frame has arrived since the takeover, not even a dropped one.
+    pub(super) fn has_received_nothing(&self) -> bool {
+        self.check.lost_frames == Some(0)
+    }
+
     /// Stores the numbers for the keeper.
     #[inline]
     pub(super) fn store(&self) {

@@ -129,6 +129,8 @@ counters! {
     other_mac, OtherMac,
     /// Handbacks because all received frames were dropped.
     frames_lost, FramesLost,
+    /// Handbacks because no frame had arrived since the takeover.
+    nothing_arrived, NothingArrived,
 }
 
 impl TcpCounters {
@@ -213,6 +215,7 @@ impl Count {
             Reason::Path => Self::PathChanged,
             Reason::Bulk => Self::Bulk,
             Reason::FramesLost => Self::FramesLost,
+            Reason::NothingArrived => Self::NothingArrived,
             // SYN, urgent data, an option.
             _ => Self::Unusual,
         }

@@ -19,11 +19,11 @@ use super::counters::Count;
 use super::kernel_socket::KernelSocket;
 use super::takeover::{self, Constants, RING, TakeoverError};
 use super::{now, tick, tick_length};
-use crate::FallbackReason;
 use crate::fast_mutex::{FastGuard, FastMutex};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, SharedState};
 use crate::watcher::FIRST_SOCKET_TOKEN;
+use crate::{FallbackReason, PathEvent};
 pub use adopted::{AdoptedTcp, TcpStatus};
 pub(crate) use attendance::Attendance;
 use wait::Watched;
@@ -46,6 +46,9 @@ const WRITABLE: usize = RING / 3;
 /// back.
 const IDLE: Duration = Duration::from_secs(10);
 
+/// The takeovers in a row without a frame after which a connection stays with the kernel. One alone
+/// may be a loss.
+const SILENT_MAX: u8 = 3;
 /// Tokens of the watcher, apart from those of UDP sockets, which count up from the first.
 static TOKENS: AtomicU64 = AtomicU64::new(FIRST_SOCKET_TOKEN | 1 << 63);
 
@@ -107,6 +110,8 @@ struct Inner {
     /// The polls of the poller that the socket belongs to.
     attendance: Option<Arc<Attendance>>,
     last_handback: Option<Handback>,
+    /// The takeovers in a row that ended with timeouts before a frame arrived.
+    silent_takeovers: u8,
     /// The control plane's generation in which a handback was not possible, and the error: the
     /// kernel had no route, or no keeper is left.
     unroutable: Option<(u64, io::ErrorKind)>,
@@ -216,6 +221,7 @@ impl TcpSocket {
             polled_at: now(),
             attendance: None,
             last_handback: None,
+            silent_takeovers: 0,
             unroutable: None,
             error: None,
         };
@@ -240,8 +246,15 @@ impl TcpSocket {
         if inner.bypass.is_some() {
             return Ok(());
         }
-        if inner.last_handback == Some(Handback::Connection(Reason::FramesLost)) {
-            let error = TakeoverError::Path(FallbackReason::FramesLost);
+        let lost = match inner.last_handback {
+            Some(Handback::Connection(Reason::FramesLost)) => Some(FallbackReason::FramesLost),
+            Some(Handback::Connection(Reason::NothingArrived)) => {
+                Some(FallbackReason::NothingArrived)
+            }
+            _ => None,
+        };
+        if let Some(reason) = lost {
+            let error = TakeoverError::Path(reason);
             self.owner.tcp.count_refusal(&error);
             return Err(error);
         }
@@ -568,7 +581,9 @@ impl SocketState {
         inner: &mut Inner,
         cause: Handback,
     ) -> io::Result<()> {
-        let Inner { bypass: Some(bypass), unroutable, .. } = &mut *inner else { return Ok(()) };
+        let Inner { bypass: Some(bypass), unroutable, silent_takeovers, .. } = &mut *inner else {
+            return Ok(());
+        };
         let generation = shared.generation();
         if let Some((before, kind)) = *unroutable
             && (before == generation || kind == NO_KEEPER)
@@ -579,6 +594,18 @@ impl SocketState {
             *unroutable = Some((generation, io::ErrorKind::NetworkUnreachable));
             return Err(io::ErrorKind::NetworkUnreachable.into());
         }
+        let silent = match cause {
+            _ if !bypass.has_received_nothing() => 0,
+            Handback::Connection(Reason::Timeouts) => *silent_takeovers + 1,
+            _ => *silent_takeovers,
+        };
+        let is_elsewhere = silent >= SILENT_MAX && !shared.strict;
+        let cause = match cause {
+            Handback::Connection(Reason::Timeouts) if is_elsewhere => {
+                Handback::Connection(Reason::NothingArrived)
+            }
+            cause => cause,
+        };
         let reason = match cause {
             Handback::Connection(reason) => Some(reason),
             _ => None,
@@ -597,7 +624,13 @@ impl SocketState {
             return self.end_stranded(shared, inner, cause, kind);
         }
         *unroutable = None;
+        *silent_takeovers = silent;
         let Some(bypass) = inner.bypass.take() else { return Ok(()) };
+        if cause == Handback::Connection(Reason::NothingArrived) {
+            let (address, reason) = (bypass.local, FallbackReason::NothingArrived);
+            let event = PathEvent::RxFallback { address, reason };
+            shared.report(&mut shared.control_plane(), event);
+        }
         if let Some(attendance) = &inner.attendance {
             attendance.add_kernel_socket();
         }

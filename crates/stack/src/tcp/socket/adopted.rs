@@ -49,6 +49,7 @@ impl AdoptedTcp {
             polled_at: now(),
             attendance: None,
             last_handback: None,
+            silent_takeovers: 0,
             unroutable: None,
             error: None,
         };

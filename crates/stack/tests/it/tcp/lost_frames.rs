@@ -1,7 +1,7 @@
 //! Connections whose frames are all dropped, and frames of other hosts.
 
 use hairpin_stack::{DropCause, FallbackReason, PathEvent, TakeoverError};
-use hairpin_testbed::FrameSender;
+use hairpin_testbed::{FrameSender, Route};
 use hairpin_wire::{EtherType, EthernetHeader, Ipv4Header, MacAddress, Protocol, Sum, TcpFlags};
 use hairpin_wire::{TcpHeader, VlanTag};
 
@@ -83,6 +83,55 @@ fn connection_without_a_valid_frame_returns_to_the_kernel() {
         let again = ours.run(|| socket.take_over()).unwrap();
         let is_refused = matches!(again, Err(TakeoverError::Path(FallbackReason::FramesLost)));
         assert!(is_refused, "{again:?}");
+    }
+}
+
+/// The peer sends to this host over a second wire, whose interface answers ARP for the address too.
+#[test]
+#[ignore = "needs root"]
+fn connection_whose_frames_arrive_on_another_interface_stays_with_the_kernel() {
+    for mode in MODES {
+        let testbed = testbed(1);
+        let [ours, theirs] = testbed.hosts();
+        ours.rtnetlink().unwrap().add_wire("veth1", theirs).unwrap();
+        for host in testbed.hosts() {
+            let mut rtnetlink = host.rtnetlink().unwrap();
+            let index = rtnetlink.link("veth1").unwrap().index;
+            rtnetlink.set_up(index).unwrap();
+        }
+        let mut rtnetlink = theirs.rtnetlink().unwrap();
+        let link = eventually(|| rtnetlink.link("veth1").unwrap().up);
+        assert!(link, "the second wire is down");
+        let interface = Some(rtnetlink.link("veth1").unwrap().index);
+        // The peer's address has another network there.
+        let source = Some(theirs.address().into());
+        let route = Route { interface, source, ..Route::to(ours.address().into(), 32) };
+        rtnetlink.add_route(&route).unwrap();
+        let stack = stack(ours, mode);
+        let [near, far] = connect(&testbed, 0);
+        let local = near.local_addr().unwrap();
+        let echo = echo(far);
+        let mut socket = stack.adopt_tcp(near).unwrap();
+        let mut position = 0;
+        let timeouts = "two retransmission timeouts in a row";
+        for expected in [timeouts, timeouts, "no frame has arrived since the takeover"] {
+            take_over(ours, &mut socket);
+            ping_pong(&mut socket, &mut position, 1, 100);
+            assert!(!socket.is_bypassing(), "{mode}: {:?}", stack.tcp_counters());
+            assert_eq!(socket.last_handback().as_deref(), Some(expected));
+            ping_pong(&mut socket, &mut position, 1, 100);
+        }
+        let reason = FallbackReason::NothingArrived;
+        let events: Vec<_> = std::iter::from_fn(|| stack.next_event()).collect();
+        let expected = PathEvent::RxFallback { address: local, reason };
+        assert!(events.contains(&expected), "{mode}: {events:?}");
+        assert_eq!(stack.tcp_counters().nothing_arrived, 1);
+        let again = ours.run(|| socket.take_over()).unwrap();
+        let is_refused = matches!(again, Err(TakeoverError::Path(it)) if it == reason);
+        assert!(is_refused, "{mode}: {again:?}");
+        ping_pong(&mut socket, &mut position, 3, 100);
+        drop(socket);
+        assert_eq!(echo.join().unwrap(), position);
     }
 }
 
