@@ -64,6 +64,8 @@ pub(super) struct PongCounts {
     pub(super) failed_accepts: u64,
     /// Connections that were closed, because there are too many.
     pub(super) refused_connections: u64,
+    /// Connections that ended with an error.
+    pub(super) broken_connections: u64,
 }
 
 impl PongCounts {
@@ -82,8 +84,15 @@ impl PongCounts {
 
     /// Returns every count with its name.
     fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
-        let Self { answered, refused, ignored, errors, failed_accepts, refused_connections } =
-            *self;
+        let Self {
+            answered,
+            refused,
+            ignored,
+            errors,
+            failed_accepts,
+            refused_connections,
+            broken_connections,
+        } = *self;
         [
             ("answered", answered),
             ("refused", refused),
@@ -91,6 +100,7 @@ impl PongCounts {
             ("errors", errors),
             ("failed_accepts", failed_accepts),
             ("refused_connections", refused_connections),
+            ("broken_connections", broken_connections),
         ]
         .into_iter()
     }

@@ -126,7 +126,11 @@ impl Responder for TcpResponder {
         let mut index = 0;
         while let Some(pinger) = self.pingers.get_mut(index) {
             // An error of one connection closes only that connection.
-            if pinger.turn(ready, reactor, state).unwrap_or(Turn::Gone) == Turn::Gone {
+            let turn = pinger.turn(ready, reactor, state).unwrap_or_else(|error| {
+                report_broken(&error, state);
+                Turn::Gone
+            });
+            if turn == Turn::Gone {
                 let Pinger { mut stream, token, .. } = self.pingers.swap_remove(index);
                 reactor.remove(token, &mut stream)?;
             } else {
@@ -134,6 +138,16 @@ impl Responder for TcpResponder {
             }
         }
         self.accept(ready, reactor, state)
+    }
+}
+
+/// Counts a connection that ended with an error, and reports the first.
+#[cold]
+fn report_broken(error: &io::Error, state: &mut PongState) {
+    state.counts.broken_connections += 1;
+    if state.counts.broken_connections == 1 {
+        let line = format!("pong: a connection ended: {error}");
+        let _ = writeln!(io::stderr(), "{line}; others are counted");
     }
 }
 
