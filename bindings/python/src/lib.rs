@@ -13,11 +13,13 @@
 //! | `scope.rs` | views that are valid in one callback |
 //! | `exchange.rs` | a simulated exchange for tests |
 //! | `read.rs`, `columns.rs` | captures as columns |
+//! | `accelerated.rs` | whether a socket bypasses the kernel |
 //! | `errors.rs` | exceptions |
 //!
 //! The classes `Strategy` and `Error` are in `python/hairpin`. The user's guide is
 //! `docs/guide/programs.md`.
 
+mod accelerated;
 mod columns;
 mod context;
 mod errors;
@@ -33,6 +35,8 @@ mod values;
 /// The native part of the package.
 #[pyo3::pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::accelerated::is_accelerated;
     #[pymodule_export]
     use crate::columns::Column;
     #[pymodule_export]

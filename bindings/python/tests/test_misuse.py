@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import signal
+import socket
 import threading
 import time
 
@@ -267,3 +268,12 @@ def test_other_threads_run_while_the_loop_waits(exchange):
     session.run(hairpin.Strategy())
     thread.join()
     faulthandler.cancel_dump_traceback_later()
+
+
+def test_no_socket_is_accelerated_without_hairpin_run():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.bind(("127.0.0.1", 0))
+        assert [hairpin.is_accelerated(it) for it in (udp, udp.fileno(), -1)] == [False] * 3
+    for wrong in ("3", None, 1 << 40):
+        with pytest.raises((AttributeError, OverflowError, TypeError)):
+            hairpin.is_accelerated(wrong)

@@ -699,6 +699,12 @@ typedef struct hairpin_callbacks {
 extern "C" {
 #endif // __cplusplus
 
+// Returns 1 if the messages of a socket bypass the kernel now, because `hairpin run` started this
+// process; otherwise 0, also for a number that is no socket. A UDP socket is accelerated from
+// bind(2) or connect(2) on, a TCP connection after some messages until it is handed back. Can be
+// called from any thread.
+int32_t hairpin_is_accelerated(int32_t fd);
+
 // Writes the time of the current wakeup.
 //
 // # Safety

@@ -247,6 +247,10 @@ private:
     std::int64_t mantissa_ = 0;
 };
 
+/// True if the messages of a socket bypass the kernel now, because `hairpin run` started this
+/// process.
+inline bool is_accelerated(int fd) { return hairpin_is_accelerated(fd) == 1; }
+
 namespace detail {
 inline std::optional<Price> price(hairpin_price mantissa) {
     if (mantissa == HAIRPIN_NO_PRICE) return std::nullopt;

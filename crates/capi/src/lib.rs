@@ -36,9 +36,11 @@
 //! | `context.rs`, `requests.rs`, `instrument.rs` | functions for use in callbacks |
 //! | `current.rs` | the callback that runs on this thread |
 //! | `price.rs` | prices |
+//! | `accelerated.rs` | whether a socket bypasses the kernel |
 //! | `error.rs`, `text.rs` | error codes, and text from and for C |
 #![allow(non_camel_case_types, reason = "the names of the C header")]
 
+mod accelerated;
 mod callbacks;
 mod context;
 mod current;
@@ -55,6 +57,7 @@ mod support;
 mod text;
 mod trader;
 
+pub use accelerated::hairpin_is_accelerated;
 pub use callbacks::hairpin_callbacks;
 pub use context::*;
 pub use current::hairpin_context;

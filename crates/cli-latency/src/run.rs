@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use hairpin_cli_harness::preload;
 use hairpin_cli_harness::usage::usage_error;
 use hairpin_mapped::sealed_copy;
-use hairpin_stack::{HostRules, LastLine, RunSummary, inheritable, start_keeper};
+use hairpin_stack::{HostRules, LastLine, RunSummary, SocketRule, inheritable, start_keeper};
 use hairpin_xdp::{Device, check_capabilities, drop_capabilities};
 use nix::unistd::User;
 
@@ -26,6 +26,10 @@ const OTHER_LIBRARY: &str = "HAIRPIN_PRELOAD";
 const LIBRARY: &str = "HAIRPIN_LIBRARY";
 /// The variable with the descriptor and inode of the counts for the last line.
 const SUMMARY: &str = "HAIRPIN_SUMMARY";
+/// The variable with the sockets to accelerate.
+const ACCELERATE: &str = "HAIRPIN_ACCELERATE";
+/// The longest value of that variable that the library reads.
+const RULES_MAX: usize = 4_096;
 /// The mode bits that run a program as another user or group.
 const SET_ID: u32 = 0o6000;
 
@@ -42,6 +46,12 @@ pub struct RunCommandArgs {
     /// An interface to accelerate; may be given several times [default: all except loopback]
     #[arg(long = "interface", value_name = "IF")]
     interfaces: Vec<String>,
+
+    /// Accelerate only these sockets: PROTOCOL:PORT or PROTOCOL:ADDRESS:PORT of either end, such as
+    /// tcp:9000, udp:*, udp:14310-14319, tcp:10.0.0.0/8:443 or tcp:[fd00::/8]:443, separated by
+    /// commas [default: all]
+    #[arg(long, value_name = "RULES", value_delimiter = ',')]
+    accelerate: Vec<SocketRule>,
 
     /// How long a blocking call busy-polls before it sleeps: latency (100 ms), safe (50 µs), or
     /// auto (as latency while the thread has its core for itself, and not at all while it shares
@@ -153,6 +163,11 @@ pub fn run(arguments: &RunCommandArgs, library: &[u8]) -> Result<ExitCode> {
     let [program, rest @ ..] = &arguments.command[..] else {
         usage_error!("no program given");
     };
+    let rules =
+        arguments.accelerate.iter().map(SocketRule::to_string).collect::<Vec<_>>().join(",");
+    if rules.len() > RULES_MAX {
+        usage_error!("--accelerate has {} bytes of rules, {RULES_MAX} at most", rules.len());
+    }
     let mut command = Command::new(program);
     command.args(rest);
     match prepare(arguments, Path::new(program), library) {
@@ -178,6 +193,10 @@ pub fn run(arguments: &RunCommandArgs, library: &[u8]) -> Result<ExitCode> {
                 libraries.push(others);
             }
             command.env("LD_PRELOAD", libraries).env(preload::INTERFACES, interfaces.join(","));
+            match rules.is_empty() {
+                true => command.env_remove(ACCELERATE),
+                false => command.env(ACCELERATE, rules),
+            };
             let profile = match arguments.profile {
                 Profile::Auto => "auto",
                 Profile::Latency => "latency",

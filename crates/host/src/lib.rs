@@ -34,6 +34,7 @@
 //! println!("{} cores of {}, Linux {}", facts.cores, facts.cpu, facts.kernel);
 //! ```
 
+mod accelerated;
 mod affinity;
 mod calibration;
 mod clock;
@@ -51,6 +52,7 @@ mod stop_signal;
 mod thread;
 pub mod tsc;
 
+pub use accelerated::is_accelerated;
 pub use affinity::{PinError, allowed_cores, pin};
 pub use clock::{Clock, ClockSource};
 pub use clock_cost::ClockCost;

@@ -19,6 +19,7 @@
 //! - [`CounterPage`]: named counters and gauges that a process publishes while it runs.
 //!   [`CounterPages`] finds the pages of running processes. There is no registry, and nothing
 //!   remains after a process ends.
+//! - [`AnswerFile`]: a text that a process writes when another asks, by [`Question`].
 //! - [`SharedCounterPage`]: a page of named counters shared by a parent process and its children.
 //! - [`StateFile`]: state that a process writes and a [`StateReader`] reads, also after its death.
 //! - [`Secret`]: a key in a page that is neither dumped nor inherited.
@@ -34,6 +35,7 @@
 //! | `journal/recovery.rs`, `reader.rs`, `lookup.rs` | crash recovery; reading; lookup |
 //! | `storage.rs`, `memory_storage.rs` | the trait of a journal; a journal for tests |
 //! | `counter_page.rs`, `counter_pages.rs`, `counter_view.rs` | live counters |
+//! | `answer_file.rs` | questions and answers of processes |
 //! | `shared_counter_page.rs` | counters shared with child processes |
 //! | `value_page.rs`, `page_layout.rs`, `metric.rs` | a page; its bytes; its values |
 //! | `mapping.rs` | memory files and mappings |
@@ -57,6 +59,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answer_file;
 mod counter_page;
 mod counter_pages;
 mod counter_view;
@@ -74,6 +77,7 @@ mod state_file;
 mod storage;
 mod value_page;
 
+pub use answer_file::{AnswerFile, Question};
 pub use counter_page::{CounterPage, CounterWriter, INTERVAL, INTERVAL_MAX};
 pub use counter_pages::{CounterPages, Found};
 pub use counter_view::CounterView;

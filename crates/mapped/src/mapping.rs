@@ -37,6 +37,16 @@ pub fn sealed_copy(name: &CStr, bytes: &[u8]) -> io::Result<File> {
 /// The seals of a size.
 const SIZE_SEALS: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
 
+/// Keeps the seals of a memory file as they are, which marks it as one of this project.
+pub(crate) fn seal_seals(file: &File) -> io::Result<()> {
+    add_seals(file, libc::F_SEAL_SEAL)
+}
+
+/// Returns `true` for a memory file whose seals stay as they are.
+pub(crate) fn is_seal_sealed(file: &File) -> bool {
+    has_seals(file, libc::F_SEAL_SEAL)
+}
+
 /// Seals the size of a memory file for its lifetime.
 pub(crate) fn seal(file: &File) -> io::Result<()> {
     add_seals(file, SEALS)

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
-use hairpin_mapped::{CounterPage, CounterWriter, Unit};
+use hairpin_mapped::{AnswerFile, CounterPage, CounterWriter, Unit};
 use hairpin_stack::Stack;
 use hairpin_time::Instant;
 
 use crate::log::{self, Level};
-use crate::{clock, guard, process, slots, stream_counters, summary, unseen};
+use crate::{clock, guard, process, slots, socket_table, stream_counters, summary, unseen};
 
 /// The datagrams and bytes of a socket by path.
 #[derive(Debug, Clone, Copy, Default)]
@@ -88,8 +88,11 @@ pub(crate) fn start() {
     if STARTED.swap(true, Ordering::Relaxed) {
         return;
     }
+    // Before the first socket is accelerated: a question then waits for the thread.
+    let answers = AnswerFile::create().ok();
+    process::set_answers(answers.as_ref());
     let thread = std::thread::Builder::new().name("hairpin-stat".to_owned());
-    match thread.spawn(run) {
+    match thread.spawn(|| run(answers)) {
         Ok(handle) => {
             let thread = handle.thread().clone();
             // The lock may be held in a forked child, by a thread that does not exist.
@@ -119,7 +122,7 @@ pub(crate) fn forget() {
     unseen::forget();
 }
 
-fn run() {
+fn run(mut answers: Option<AnswerFile>) {
     guard::enter_forever();
     process::block_signals();
     let command = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
@@ -141,6 +144,9 @@ fn run() {
             || now.messages != last.messages;
         page.update(Instant::from_nanos(clock::now_ns()), |writer| now.write(writer));
         last = now;
+        if let Some(answers) = &mut answers {
+            let _ = answers.answer_if_asked(socket_table::text);
+        }
         process::print_events();
         process::poll_left_frames();
         let is_due = unseen::is_due();

@@ -37,7 +37,7 @@
 //! | `guard.rs`, `signals.rs` | calls of the library itself; the program's signal handlers |
 //! | `messages.rs`, `addresses.rs`, `errno.rs` | the program's buffers |
 //! | `real.rs`, `settings.rs` | the C library; settings |
-//! | `log.rs`, `counters.rs`, `summary.rs` | output |
+//! | `log.rs`, `counters.rs`, `summary.rs`, `socket_table.rs` | output |
 //!
 //! The library's own calls never enter its functions: a thread-local mark, set while a thread is
 //! inside, passes them to the C library. The exported functions may be unwound, because a thread of
@@ -66,6 +66,7 @@ mod signals;
 mod sleep;
 mod slots;
 mod socket;
+mod socket_table;
 mod stream;
 mod stream_counters;
 mod stream_io;

@@ -8,9 +8,10 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 use std::time::Duration;
 
-use hairpin_mapped::CounterPage;
+use hairpin_mapped::{AnswerFile, CounterPage};
 use hairpin_stack::{
-    Adoption, KeeperClient, ReceiveStamps, RunCount, Stack, StackSettings, await_redirects,
+    Adoption, KeeperClient, ReceiveStamps, RunCount, SocketProtocol, Stack, StackSettings,
+    await_redirects,
 };
 
 use crate::addresses::{self, option};
@@ -51,6 +52,8 @@ static HAS_FILTER: AtomicBool = AtomicBool::new(false);
 static FORKED: AtomicBool = AtomicBool::new(false);
 /// The descriptor of the counters' page, or -1.
 static PAGE: AtomicI32 = AtomicI32::new(-1);
+/// The descriptor of the file in which the process answers questions, or -1.
+static ANSWERS: AtomicI32 = AtomicI32::new(-1);
 
 fn stacks() -> Option<&'static Stacks> {
     // SAFETY: a published value is never freed.
@@ -253,6 +256,12 @@ pub(crate) fn set_page(page: &CounterPage) {
     PAGE.store(page.fd().as_raw_fd(), Ordering::Relaxed);
 }
 
+/// Records the descriptor of the answers, which the program must not close.
+pub(crate) fn set_answers(answers: Option<&AnswerFile>) {
+    let fd = answers.map_or(-1, |answers| answers.fd().as_raw_fd());
+    ANSWERS.store(fd, Ordering::Relaxed);
+}
+
 /// Returns `true` if the programs that this one runs must inherit the descriptor: the keeper's, or
 /// that of the library's file.
 pub(crate) fn is_inherited(fd: c_int) -> bool {
@@ -265,7 +274,7 @@ pub(crate) fn is_internal(fd: c_int) -> bool {
         || stacks().is_some()
             && (hairpin_stack::is_internal_descriptor(fd)
                 || sleep::is_event(fd)
-                || PAGE.load(Ordering::Relaxed) == fd)
+                || [&PAGE, &ANSWERS].iter().any(|own| own.load(Ordering::Relaxed) == fd))
 }
 
 /// Prints the events of all stacks.
@@ -447,6 +456,11 @@ fn find_stacks(fd: c_int) -> Option<(SocketAddr, Vec<&'static Stack>)> {
         hand_back(fd, "the address is on another interface");
         return None;
     }
+    if !settings().accelerates(SocketProtocol::Udp, local, addresses::remote(fd)) {
+        summary::count(RunCount::NotNamed);
+        hand_back(fd, "--accelerate does not name it");
+        return None;
+    }
     if open().is_empty() {
         return None;
     }
@@ -491,7 +505,8 @@ fn refuse(fd: c_int, slot: &Slot, reason: impl std::fmt::Display) {
     summary::count(RunCount::Sockets);
     summary::count(RunCount::Refused);
     let local = addresses::local(fd).map(|local| local.to_string()).unwrap_or_default();
-    log::line(Level::Fallback, format_args!("{local} stays with the kernel: {reason}"));
+    let level = log::level_of_first(&reason.to_string());
+    log::line(level, format_args!("{local} stays with the kernel: {reason}"));
 }
 
 /// Returns a socket to the kernel. Datagrams that have arrived are kept for the program.
@@ -509,7 +524,8 @@ pub(crate) fn hand_back(fd: c_int, reason: impl std::fmt::Display) {
     }
     socket.hand_back();
     RETURNED.fetch_add(1, Ordering::Relaxed);
-    log::line(Level::Fallback, format_args!("{} returns to the kernel: {reason}", socket.local));
+    let level = log::level_of_first(&reason.to_string());
+    log::line(level, format_args!("{} returns to the kernel: {reason}", socket.local));
     close_finished(slot, &mut place);
 }
 
@@ -698,6 +714,12 @@ pub(crate) extern "C" fn after_fork_in_child() {
     OPENING.store(false, Ordering::Relaxed);
     OPENED.store(false, Ordering::Relaxed);
     PAGE.store(-1, Ordering::Relaxed);
+    // The parent answers in its file: the child would be taken for it.
+    let answers = ANSWERS.swap(-1, Ordering::Relaxed);
+    if answers >= 0 {
+        // SAFETY: closes the child's copy of the library's descriptor, which nothing uses there.
+        unsafe { libc::syscall(libc::SYS_close, answers) };
+    }
     slots::forget_all();
     crate::epoll::forget_listed();
     stream::forget_pauses();

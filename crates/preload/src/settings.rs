@@ -2,13 +2,18 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::OnceLock;
+
+use hairpin_stack::{SocketProtocol, SocketRule};
 
 /// The settings of this process.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// The interfaces to accelerate (`HAIRPIN_INTERFACES`, comma-separated).
     pub(crate) interfaces: Names,
+    /// The sockets to accelerate (`HAIRPIN_ACCELERATE`, rules separated by commas), if not all.
+    pub(crate) accelerate: Option<Names>,
     /// The nanoseconds of busy-polling before a blocking call sleeps (`HAIRPIN_PROFILE`).
     pub(crate) spin_ns: u64,
     /// `true` if a thread that shares its core does not busy-poll (`HAIRPIN_PROFILE=auto`).
@@ -91,6 +96,7 @@ pub(crate) fn settings() -> &'static Settings {
         let interfaces = variable(c"HAIRPIN_INTERFACES").unwrap_or_default();
         Settings {
             interfaces: Names::new(interfaces),
+            accelerate: variable(c"HAIRPIN_ACCELERATE").map(Names::new),
             spin_ns: match variable(c"HAIRPIN_PROFILE") {
                 Some("safe") => SAFE_SPIN_NS,
                 _ => LATENCY_SPIN_NS,
@@ -122,6 +128,19 @@ fn cores() -> u32 {
 }
 
 impl Settings {
+    /// Returns `true` if a socket with these ends is to be accelerated.
+    pub(crate) fn accelerates(
+        &self,
+        protocol: SocketProtocol,
+        local: SocketAddr,
+        remote: Option<SocketAddr>,
+    ) -> bool {
+        let is_named = |rule: &str| {
+            rule.parse().is_ok_and(|rule: SocketRule| rule.matches(protocol, local, remote))
+        };
+        self.accelerate.as_ref().is_none_or(|rules| rules.iter().any(is_named))
+    }
+
     /// Returns the descriptors that the programs that this one runs must inherit, in order.
     pub(crate) fn inherited(&self) -> impl Iterator<Item = c_int> {
         let mut descriptors = [self.keeper, self.library, self.summary];

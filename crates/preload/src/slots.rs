@@ -203,9 +203,18 @@ pub(crate) fn is_known(fd: c_int) -> bool {
 #[inline]
 pub(crate) fn is_accelerated(fd: c_int) -> bool {
     find(fd).is_some_and(|slot| match slot.kind.load(Ordering::Acquire) {
-        SOCKET | CANDIDATE => true,
-        STREAM => slot.stream.is_bypassing(),
+        CANDIDATE => true,
         EPOLL => slot.instance().is_some_and(|it| crate::epoll::has_accelerated(&it)),
+        _ => bypasses(fd),
+    })
+}
+
+/// Returns `true` if the messages of a socket bypass the kernel.
+#[inline]
+pub(crate) fn bypasses(fd: c_int) -> bool {
+    find(fd).is_some_and(|slot| match slot.kind.load(Ordering::Acquire) {
+        SOCKET => true,
+        STREAM => slot.stream.is_bypassing(),
         _ => false,
     })
 }

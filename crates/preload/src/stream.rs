@@ -15,7 +15,10 @@ use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-use hairpin_stack::{AdoptedTcp, FastGuard, FastMutex, RunCount, Stack, TakeoverError};
+use hairpin_stack::{
+    AdoptedTcp, FallbackReason, FastGuard, FastMutex, RunCount, SocketProtocol, Stack,
+    TakeoverError,
+};
 
 use crate::addresses::{self, option};
 use crate::errno::{errno, set_errno};
@@ -108,6 +111,10 @@ pub(crate) struct Stream {
     received: u32,
     /// The times of the last takeovers.
     takeovers: VecDeque<u64>,
+    /// The number of all takeovers.
+    taken_over: u32,
+    /// The cause of the last handback.
+    cause: Option<Cause>,
     rounds: Rounds,
 }
 
@@ -187,6 +194,11 @@ impl Tracking {
     #[inline]
     pub(crate) fn is_bypassing(&self) -> bool {
         self.is_bypassing.load(Ordering::SeqCst)
+    }
+
+    /// Returns the messages received and sent through the kernel.
+    pub(crate) fn messages(&self) -> [u32; 2] {
+        [&self.received, &self.sent].map(|count| count.load(Ordering::Relaxed))
     }
 
     /// Returns `true` if a thread is in a call of the kernel on the descriptor.
@@ -365,6 +377,10 @@ impl Stream {
         if from.is_loopback() || from == to {
             return None;
         }
+        if !settings().accelerates(SocketProtocol::Tcp, local, Some(remote)) {
+            summary::count(RunCount::NotNamed);
+            return None;
+        }
         let is_route = |stack: &&'static Stack| stack.has_address(from) && stack.routes_to(to);
         let Some(stack) = process::open().iter().find(is_route) else {
             summary::count(RunCount::OtherInterface);
@@ -387,6 +403,8 @@ impl Stream {
             distance: 1,
             received: 0,
             takeovers: VecDeque::with_capacity(TAKEOVERS_MAX),
+            taken_over: 0,
+            cause: None,
             rounds: Rounds::default(),
         })
     }
@@ -402,8 +420,7 @@ impl Stream {
         match StreamState::read(fd) {
             Ok(state) => self.state = state,
             Err(what) => {
-                add(Counter::Refused, 1);
-                log::line(Level::All, format_args!("{self} stays with the kernel: {what}"));
+                self.report_refusal(&TakeoverError::Feature(what));
                 return self.postpone(slot);
             }
         }
@@ -422,6 +439,7 @@ impl Stream {
                     summary::count(RunCount::Accelerated);
                 }
                 self.takeovers.push_back(now);
+                self.taken_over += 1;
                 self.received = 0;
                 (self.is_blocked, self.holds) = (false, false);
                 self.is_kernel_corked = self.state.corked;
@@ -442,39 +460,35 @@ impl Stream {
                 add(Counter::Busy, 1);
                 self.try_soon(slot)
             }
-            TakeoverError::Full | TakeoverError::Path(_) => {
-                add(Counter::Refused, 1);
-                log::line(Level::All, format_args!("{self}: {error}"));
+            error @ (TakeoverError::Full | TakeoverError::Path(_)) => {
+                self.report_refusal(&error);
                 self.distance = self.distance.max(DISTANCE_AFTER_TROUBLE);
                 self.postpone(slot)
             }
             error => {
-                add(Counter::Refused, 1);
                 self.report_refusal(&error);
                 false
             }
         }
     }
 
-    /// Prints why the connection stays with the kernel. A rule of the host is printed once, because
-    /// it applies to many.
+    /// Counts that the connection stays with the kernel, and prints the first of each reason.
     #[cold]
     fn report_refusal(&self, error: &TakeoverError) {
-        static HAS_RULE: AtomicBool = AtomicBool::new(false);
-        let level = |is_usual| if is_usual { Level::All } else { Level::Fallback };
-        if !matches!(error, TakeoverError::State) {
-            summary::count(RunCount::Refused);
-        }
+        add(Counter::Refused, 1);
+        let level = match error {
+            // A connection that is being closed, or whose next hop is asked for, is usual.
+            TakeoverError::State | TakeoverError::Path(FallbackReason::NoNeighbor) => Level::All,
+            error => {
+                summary::count(RunCount::Refused);
+                log::level_of_first(&error.to_string())
+            }
+        };
         match error {
             TakeoverError::Rule(rule) => {
-                let level = level(HAS_RULE.swap(true, Ordering::Relaxed));
                 log::line(level, format_args!("{self} stays with the kernel: {rule}"));
             }
-            // A connection that is being closed is usual.
-            error => {
-                let level = level(matches!(error, TakeoverError::State));
-                log::line(level, format_args!("{self}: {error}"));
-            }
+            error => log::line(level, format_args!("{self}: {error}")),
         }
     }
 
@@ -605,8 +619,19 @@ impl Stream {
             self.postpone(slot);
         }
         self.unreported.report();
+        self.cause = Some(cause);
         count_handback(cause, &*self);
         sleep::wake_all();
+    }
+
+    /// Returns the takeovers and handbacks, the cause of the last handback, and the bytes that the
+    /// program has not read and the peer has not acknowledged.
+    pub(crate) fn transitions(&self) -> ([u32; 2], &'static str, [usize; 2]) {
+        let is_bypassing = self.tcp.is_bypassing();
+        let counts = [self.taken_over, self.taken_over - u32::from(is_bypassing)];
+        let status = self.tcp.status().filter(|_| is_bypassing);
+        let queued = status.map_or([0; 2], |status| [status.unread, status.unacknowledged]);
+        (counts, self.cause.map_or("", Cause::name), queued)
     }
 }
 

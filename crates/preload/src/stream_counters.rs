@@ -82,6 +82,7 @@ causes! {
     Path "path" "the path has changed",
     Keeper "keeper" "the keeper has ended",
     FramesLost "frames_lost" "all received frames were dropped",
+    NothingArrived "nothing_arrived" "no frame has arrived on the interface",
     Segment "segment" "a segment that only the kernel processes",
     Beside "beside" "the program writes to it by calls that the library does not see",
 }
@@ -98,14 +99,23 @@ impl Cause {
             Some(HandbackReason::ClosedWindow) => Self::ClosedWindow,
             Some(HandbackReason::Path) => Self::Path,
             Some(HandbackReason::FramesLost) => Self::FramesLost,
+            Some(HandbackReason::NothingArrived) => Self::NothingArrived,
             Some(_) => Self::Segment,
         }
     }
 
+    /// Returns the name of its counter.
+    pub(crate) fn name(self) -> &'static str {
+        CAUSES[self as usize].0
+    }
+
     /// Returns `true` for causes that are likely to return soon.
     pub(crate) fn is_trouble(self) -> bool {
-        use Cause::{Bulk, ClosedWindow, FramesLost, Path, Segment, Timeouts};
-        matches!(self, Bulk | ClosedWindow | FramesLost | Path | Segment | Timeouts)
+        use Cause::{Bulk, ClosedWindow, FramesLost, NothingArrived, Path, Segment, Timeouts};
+        matches!(
+            self,
+            Bulk | ClosedWindow | FramesLost | NothingArrived | Path | Segment | Timeouts
+        )
     }
 }
 
@@ -127,6 +137,8 @@ pub(crate) fn add(counter: Counter, count: u64) {
 pub(crate) struct Unreported {
     received: Traffic,
     sent: Traffic,
+    /// The messages received and sent that were reported.
+    reported: [u64; 2],
 }
 
 #[derive(Debug, Default)]
@@ -162,8 +174,14 @@ impl Unreported {
         self.sent.count(bytes);
     }
 
+    /// Returns all messages of the connection, received and sent.
+    pub(crate) fn total(&self) -> [u64; 2] {
+        [self.reported[0] + self.received.messages, self.reported[1] + self.sent.messages]
+    }
+
     /// Adds them to the counters of the process.
     pub(crate) fn report(&mut self) {
+        self.reported = self.total();
         self.received.report([Counter::ReceivedBypass, Counter::ReceivedBypassBytes]);
         self.sent.report([Counter::SentBypass, Counter::SentBypassBytes]);
     }

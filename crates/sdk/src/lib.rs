@@ -78,6 +78,8 @@ pub use error::{Error, NotReady, Problem, RejectCodeText, Result, SendError};
 /// The feed handler: its settings, and the types of raw messages.
 pub use hairpin_feed_handler as feed_handler;
 pub use hairpin_feed_handler::{Changes, SecurityStatus, Statistic};
+/// Whether a socket of the program bypasses the kernel under `hairpin run`.
+pub use hairpin_host::is_accelerated;
 /// Order entry: all messages, and the session's types.
 pub use hairpin_order_entry as order_entry;
 pub use hairpin_order_entry::{ClOrdId, Order, OrderId, SecurityId};

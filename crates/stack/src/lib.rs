@@ -133,6 +133,7 @@ mod readiness;
 mod receive_queue;
 mod run_summary;
 mod settings;
+mod socket_rule;
 mod source_policy;
 mod stack;
 mod tcp;
@@ -159,6 +160,7 @@ pub use poller::Poller;
 pub use raw_frames::RawFrames;
 pub use run_summary::{LastLine, RunCount, RunSummary};
 pub use settings::{SocketOptions, StackSettings};
+pub use socket_rule::{SocketProtocol, SocketRule, SocketRuleError};
 pub use stack::{Stack, plan_interface};
 pub use tcp::{
     AdoptedTcp, KeeperClient, TakeoverError, TcpCounters, TcpReceived, TcpSocket, TcpStatus,

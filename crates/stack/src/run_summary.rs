@@ -22,12 +22,14 @@ pub enum RunCount {
     Bypassed,
     /// Messages through the kernel, of the accelerated sockets and of all TCP connections.
     Kernel,
+    /// UDP sockets and TCP connections that `--accelerate` does not name.
+    NotNamed,
 }
 
 /// The values after those of [`RunCount`]: the first process, and 1 after the line was printed.
-const PROCESS: usize = 7;
-const PRINTED: usize = 8;
-const NAMES: [&str; 9] = [
+const PROCESS: usize = 8;
+const PRINTED: usize = 9;
+const NAMES: [&str; 10] = [
     "sockets",
     "accelerated",
     "loopback",
@@ -35,6 +37,7 @@ const NAMES: [&str; 9] = [
     "refused",
     "bypassed",
     "kernel",
+    "not_named",
     "process",
     "printed",
 ];
@@ -107,6 +110,8 @@ impl RunSummary {
                 "its addresses are on interfaces that are not accelerated"
             } else if value(RunCount::Refused) > 0 {
                 "a line above has the reason"
+            } else if value(RunCount::NotNamed) > 0 {
+                "--accelerate names none of its sockets"
             } else if sockets > 0 {
                 "its TCP connections had few short messages, or its UDP sockets are unsupported"
             } else if loopback > 0 {
@@ -196,12 +201,13 @@ mod tests {
 
     #[test]
     fn line_names_why_nothing_was_accelerated() {
-        use RunCount::{Loopback, OtherInterface, Refused, Sockets};
+        use RunCount::{Loopback, NotNamed, OtherInterface, Refused, Sockets};
         assert!(line(&[]).contains("of program was accelerated: it has bound or connected no"));
         assert!(line(&[(Loopback, 1)]).contains("loopback, which never"));
         assert!(line(&[(Sockets, 1), (OtherInterface, 1)]).contains("that are not accelerated"));
         assert!(line(&[(OtherInterface, 1)]).contains("that are not accelerated"));
         assert!(line(&[(Sockets, 2), (Refused, 1)]).contains("a line above has the reason"));
+        assert!(line(&[(Sockets, 1), (NotNamed, 1)]).contains("--accelerate names none"));
         assert!(line(&[(Sockets, 1), (Loopback, 1)]).contains("few short messages"));
     }
 

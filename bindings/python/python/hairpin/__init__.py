@@ -28,6 +28,7 @@ from ._native import (
     StopHandle,
     TradeEvent,
     Trader,
+    is_accelerated,
 )
 from ._strategy import Strategy
 
@@ -63,5 +64,6 @@ __all__ = [
     "TradeEvent",
     "Trader",
     "__version__",
+    "is_accelerated",
     "read",
 ]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, final
+from typing import Any, Literal, Protocol, Self, TypedDict, TypeVar, Unpack, final
 
 from ._strategy import Strategy
 
@@ -35,6 +35,7 @@ __all__ = [
     "StopHandle",
     "TradeEvent",
     "Trader",
+    "is_accelerated",
 ]
 
 _T = TypeVar("_T")
@@ -599,3 +600,10 @@ class CaptureReader:
     def counts(self) -> tuple[int, int]: ...
     def next_part(self, rows: int | None = None) -> list[tuple[str, Column]] | None: ...
     def no_rows(self) -> list[tuple[str, Column]]: ...
+
+class _HasFileno(Protocol):
+    def fileno(self) -> int: ...
+
+def is_accelerated(socket: int | _HasFileno) -> bool:
+    """Returns True if the messages of a socket bypass the kernel now, because `hairpin run` started
+    this process. The socket is an object with `fileno()`, or its number."""

@@ -287,6 +287,7 @@ int main(void) {
     all_slots();
     wrong_uses_in_callbacks();
     stopping();
+    CHECK(hairpin_is_accelerated(0) == 0 && hairpin_is_accelerated(-1) == 0);
     puts("done");
     return 0;
 }

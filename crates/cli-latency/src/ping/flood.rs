@@ -17,7 +17,7 @@ const BURST: u64 = 32;
 const MAX_SLEEP: Duration = Duration::from_millis(10);
 const SECOND: Duration = Duration::from_secs(1);
 /// The longest wait for the last messages: a pong that shares its core takes its time.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The messages that were sent.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,6 +8,7 @@ mod listen;
 mod open_metrics;
 mod pattern;
 mod snapshot;
+mod sockets;
 mod table;
 mod watch;
 
@@ -60,6 +61,11 @@ pub struct StatArgs {
     #[arg(long, value_name = "ADDR", conflicts_with_all = ["watch", "all", "format"])]
     listen: Option<SocketAddr>,
 
+    /// Print the sockets of the programs that hairpin run started instead, one per line: address,
+    /// state, path, queues, messages by path, takeovers and handbacks
+    #[arg(long, conflicts_with_all = ["names", "all", "watch", "listen"])]
+    sockets: bool,
+
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -78,6 +84,9 @@ enum Format {
 /// # Errors
 /// No `/proc`; standard output cannot be written.
 pub fn run(arguments: &StatArgs) -> Result<ExitCode> {
+    if arguments.sockets {
+        return sockets::run(&arguments.processes, arguments.format);
+    }
     let filter =
         CounterFilter { processes: arguments.processes.clone(), names: arguments.names.clone() };
     if let Some(address) = arguments.listen {

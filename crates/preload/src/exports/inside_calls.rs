@@ -122,6 +122,7 @@ impl Calls {
         call!(self, sockets::bind(fd, null(), 0));
         call!(self, sockets::connect(fd, null(), 0));
         call!(self, sockets::shutdown(fd, libc::SHUT_RD));
+        call!(self, sockets::hairpin_preload_is_accelerated(fd));
         call!(self, sockets::setsockopt(fd, libc::SOL_SOCKET, libc::SO_BROADCAST, option, 4));
         call!(self, sockets::ioctl(fd, libc::FIONBIO, option as usize));
         call!(self, sockets::fcntl(fd, libc::F_GETFL, 0));

@@ -29,6 +29,15 @@ pub(crate) unsafe extern "C-unwind" fn socket(
     })
 }
 
+/// Answers `hairpin_host::is_accelerated`: 1 if the messages of a socket bypass the kernel now.
+///
+/// # Safety
+/// The call takes any number.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn hairpin_preload_is_accelerated(fd: c_int) -> c_int {
+    c_int::from(slots::bypasses(fd))
+}
+
 /// # Safety
 /// As for bind(2).
 #[unsafe(no_mangle)]

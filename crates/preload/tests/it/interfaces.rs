@@ -8,7 +8,9 @@ use std::process::Stdio;
 use hairpin_testbed::{Host, Testbed};
 
 use crate::peer::with_peer;
-use crate::support::{Running, alone, command, counter, eventually, installed, pause, testbed};
+use crate::support::{
+    Running, alone, command, counter, echo, eventually, installed, output, pause, testbed,
+};
 
 /// The addresses of the hosts on the second interface.
 const SECOND: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
@@ -84,4 +86,38 @@ fn any_address_is_accelerated_on_every_interface() {
             assert!(log.contains("veth0:") && log.contains("veth1:"), "{log}");
         });
     });
+}
+
+#[test]
+#[ignore = "needs root"]
+fn only_sockets_that_a_rule_names_are_accelerated() {
+    let _alone = alone();
+    if installed("python3").is_none() {
+        return;
+    }
+    let testbed = testbed(1);
+    let [host, other] = testbed.hosts();
+    let ports = [echo(other), echo(other)];
+    let address = other.address();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/chosen.py");
+    for (rules, expected) in [
+        (None, ["1"; 4]),
+        (Some(format!("tcp:{},udp:{address}:{}", ports[0], ports[1])), ["1", "0", "0", "1"]),
+        (Some("udp:10.255.0.0/16:*,tcp:*".to_owned()), ["1", "1", "0", "0"]),
+        (Some("udp:1-9".to_owned()), ["0"; 4]),
+    ] {
+        let mut python = command("/usr/bin/python3", true);
+        python.arg(&path).arg(address.to_string()).args(ports.map(|port| port.to_string()));
+        if let Some(rules) = &rules {
+            python.env("HAIRPIN_ACCELERATE", rules);
+        }
+        let output = output(host, python);
+        let (out, log) =
+            [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap()).into();
+        let kinds = ["SOCK_STREAM 0", "SOCK_STREAM 1", "SOCK_DGRAM 0", "SOCK_DGRAM 1"];
+        let lines = kinds.iter().zip(expected).map(|(kind, is)| format!("{kind} 0 {is}\n"));
+        assert_eq!(out, lines.collect::<String>() + "no socket 0 0 0\n", "{rules:?}: {log}");
+        // Without a socket to accelerate, the interface is not opened.
+        assert_eq!(log.contains("veth0: "), expected.contains(&"1"), "{rules:?}: {log}");
+    }
 }
