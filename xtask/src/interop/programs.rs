@@ -11,8 +11,10 @@
 //! | `libuv` | libuv's own tests |
 //! | `echoes` | tokio, smol, Node.js, Java NIO, Erlang, Boost.Asio, libevent, ZeroMQ |
 //! | `servers` | Apache, lighttpd, varnish, gunicorn, aiohttp, MariaDB, mosquitto, chrony, rsync, FTP, SSH |
+//! | `aeron` | Aeron's Java media driver |
 //! | `detection` | programs that cannot be accelerated |
 
+mod aeron;
 mod detection;
 mod echoes;
 mod libuv;
@@ -41,6 +43,7 @@ pub(super) fn cases() -> Vec<Case> {
         streams::udp(),
         echoes::cases(),
         servers::cases(),
+        aeron::cases(),
     ];
     cases.into_iter().flatten().collect()
 }
