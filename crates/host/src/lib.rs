@@ -17,6 +17,7 @@
 //! | `clock.rs`, `calibration.rs`, `tsc.rs`, `kernel_clock.rs` | the clock and its sources |
 //! | `clock_cost.rs`, `drift.rs`, `clock_sync.rs` | cost, drift and synchronization of the clock |
 //! | `affinity.rs`, `thread.rs` | CPU affinity; thread names and timer slack |
+//! | `accelerated.rs` | whether `hairpin run` accelerates a socket |
 //! | `stop_signal.rs` | signals that ask the process to stop |
 //! | `core_watch.rs`, `core_counters.rs` | interruptions of a core; steal time and backlog drops |
 //! | `host_facts.rs` | CPU, kernel and governor for results files |

@@ -94,6 +94,7 @@
 //! | `family.rs` | IPv4, IPv6 or both |
 //! | `backing_socket.rs` | the kernel socket behind each socket |
 //! | `watcher.rs`, `netlink.rs`, `netlink/` | the watcher thread; rtnetlink requests and notifications |
+//! | `run_summary.rs`, `socket_rule.rs` | the last line of a run; the sockets that it accelerates |
 //! | `host_rules.rs`, `host_rules/` | firewall and translation rules that bypassed frames would skip |
 //! | `path_event.rs`, `settings.rs`, `error.rs` | events, settings, errors |
 //!
