@@ -596,7 +596,8 @@ impl SocketState {
         }
         let silent = match cause {
             _ if !bypass.has_received_nothing() => 0,
-            Handback::Connection(Reason::Timeouts) => *silent_takeovers + 1,
+            // A strict stack tries without limit.
+            Handback::Connection(Reason::Timeouts) => silent_takeovers.saturating_add(1),
             _ => *silent_takeovers,
         };
         let is_elsewhere = silent >= SILENT_MAX && !shared.strict;
