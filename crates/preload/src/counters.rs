@@ -89,7 +89,13 @@ pub(crate) fn start() {
         return;
     }
     // Before the first socket is accelerated: a question then waits for the thread.
-    let answers = AnswerFile::create().ok();
+    let answers = AnswerFile::create();
+    if let Err(error) = &answers {
+        let text =
+            format_args!("hairpin stat --sockets shows wrong paths of this process: {error}");
+        log::line(Level::Fallback, text);
+    }
+    let answers = answers.ok();
     process::set_answers(answers.as_ref());
     let thread = std::thread::Builder::new().name("hairpin-stat".to_owned());
     match thread.spawn(|| run(answers)) {
