@@ -114,7 +114,7 @@ fn refuses_native(bits: &str) -> bool {
 /// Returns the findings about an interface.
 pub(crate) fn findings(facts: &InterfaceFacts) -> Vec<Finding> {
     let all = [path(facts), structure(facts), mode(facts)];
-    all.into_iter().flatten().collect()
+    all.into_iter().flatten().chain(long_packets(facts)).collect()
 }
 
 /// Returns what keeps the interface from being used at all.
@@ -157,6 +157,16 @@ fn path(facts: &InterfaceFacts) -> Vec<Finding> {
         found.push(finding.command(format!("ip address add ADDRESS/LENGTH dev {name}")));
     }
     found
+}
+
+/// Returns a finding about an MTU above the length of a frame of the UMEM.
+fn long_packets(facts: &InterfaceFacts) -> Option<Finding> {
+    let (mtu, [plan, _]) = (facts.answers.device.mtu, facts.plans.as_ref().ok()?);
+    let longest = Some(plan.max_mtu).filter(|longest| mtu > *longest)?;
+    let what = format!("MTU {mtu}: packets above {longest} bytes");
+    let cost = "the kernel receives such datagrams, and TCP takes such packets in parts";
+    let finding = Finding::advice("interface.long_packets", what, cost);
+    Some(finding.command(format!("ip link set dev {} mtu {longest}", facts.name())))
 }
 
 /// Returns findings about what the interface is made of or is part of.

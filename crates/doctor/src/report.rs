@@ -114,7 +114,7 @@ impl InterfaceSummary {
             queues: device.queues,
             queues_max: device.queues_max,
             mtu: device.mtu,
-            mtu_max: plans.map(|[datagrams, _]| datagrams.max_mtu),
+            mtu_max: plans.filter(|_| !device.delivers_parts).map(|[it, _]| it.max_mtu),
             offloads: offloads.map(|(_, short)| (*short).to_owned()).collect(),
             obstacle,
         }

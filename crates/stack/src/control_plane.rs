@@ -42,7 +42,10 @@ pub(crate) struct ControlPlane {
     pub(crate) readiness_by_token: HashMap<u64, Arc<Readiness>>,
     neighbors: HashMap<IpAddr, Neighbor>,
     mac: [u8; 6],
+    /// The interface's MTU, at most `max_mtu`.
     mtu: u32,
+    /// The longest packet that fits a frame of the UMEM. The kernel sends longer ones.
+    max_mtu: u32,
     up: bool,
     /// `true` if the driver loses the frames that AF_XDP sends.
     is_layer3: bool,
@@ -80,7 +83,7 @@ impl ControlPlane {
     ///
     /// # Errors
     /// `Netlink`, `Memberships`.
-    pub(crate) fn new(interface: u32) -> Result<Self, StackError> {
+    pub(crate) fn new(interface: u32, max_mtu: u32) -> Result<Self, StackError> {
         let mut netlink = Netlink::open().map_err(StackError::Netlink)?;
         let link = netlink.link(interface).map_err(StackError::Netlink)?;
         // A driver may have reset the link when the filter was attached, and not restored it.
@@ -94,13 +97,18 @@ impl ControlPlane {
             readiness_by_token: HashMap::new(),
             neighbors: HashMap::new(),
             mac: link.mac,
-            mtu: link.mtu,
+            mtu: link.mtu.min(max_mtu),
+            max_mtu,
             up: link.is_running,
             is_layer3: link.is_layer3,
             ruled: 0,
             events: down.into_iter().collect(),
             fallback: None,
         })
+    }
+
+    pub(crate) fn mtu(&self) -> u32 {
+        self.mtu
     }
 
     pub(crate) fn mac(&self) -> [u8; 6] {
@@ -407,14 +415,15 @@ impl ControlPlane {
             }
             Err(error) => return Err(error),
         };
-        let changed_link = (link.mac, link.mtu, link.is_running) != (self.mac, self.mtu, self.up);
+        let mtu = link.mtu.min(self.max_mtu);
+        let changed_link = (link.mac, mtu, link.is_running) != (self.mac, self.mtu, self.up);
         if link.is_running != self.up {
             self.report(if link.is_running { PathEvent::Up } else { PathEvent::Down });
         }
         if link.mac != self.mac {
             self.report(PathEvent::MacAddress(link.mac));
         }
-        (self.mac, self.mtu, self.up) = (link.mac, link.mtu, link.is_running);
+        (self.mac, self.mtu, self.up) = (link.mac, mtu, link.is_running);
         let changed_mode = std::mem::replace(&mut self.is_layer3, link.is_layer3) != link.is_layer3;
         if changed_link {
             let limit = packet_limit(self.mtu);

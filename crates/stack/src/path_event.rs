@@ -88,7 +88,7 @@ pub enum FallbackReason {
     LocalMembers,
     /// The next hop's Ethernet address is not resolved yet.
     NoNeighbor,
-    /// The datagram does not fit into one packet.
+    /// The datagram does not fit into one packet, or one frame of the UMEM.
     TooLong,
     /// The filter is full.
     FilterFull,
@@ -139,7 +139,7 @@ impl fmt::Display for FallbackReason {
             Self::OtherListeners => "other listeners on this host",
             Self::LocalMembers => "members on this host",
             Self::NoNeighbor => "the next hop's Ethernet address is not resolved yet",
-            Self::TooLong => "the datagram does not fit into one packet",
+            Self::TooLong => "the datagram does not fit into one packet or frame of memory",
             Self::FilterFull => "the filter is full",
             Self::KeeperRefused => "the keeper has refused it or has ended",
             Self::HostRule => "a rule of the host applies (hairpin doctor lists them)",

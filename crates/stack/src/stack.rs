@@ -102,7 +102,7 @@ impl Stack {
         let tx_wakeups = (0..queues).filter_map(|queue| interface.tx_wakeup(queue)).collect();
         let (receive_stamps, description) = (interface.receive_stamps(), interface.to_string());
         let event_source = Arc::new(EventSource::new().map_err(StackError::Thread)?);
-        let mut control_plane = ControlPlane::new(index)?;
+        let mut control_plane = ControlPlane::new(index, umem.settings().max_mtu())?;
         let engine = Settings {
             devices: 1,
             addresses: ADDRESSES,
@@ -111,7 +111,7 @@ impl Stack {
             sources: MEMBERSHIPS,
             seed: watcher::random(),
         };
-        let (mac, mtu) = (MacAddress(control_plane.mac()), packet_limit(interface.device().mtu));
+        let (mac, mtu) = (MacAddress(control_plane.mac()), packet_limit(control_plane.mtu()));
         let device = DeviceSettings { mac, mtu, vlan: None };
         let sources = control_plane.source_rules(name).map_err(StackError::Netlink)?;
         let sources = SourcePolicy::new(index, sources).map_err(StackError::Netlink)?;

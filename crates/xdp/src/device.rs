@@ -5,6 +5,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::ethtool::InterfaceQuery;
+use crate::kernel_release;
 use crate::netdev::Features;
 
 /// Bytes of an Ethernet header with one VLAN tag: the frame length beyond the MTU.
@@ -30,6 +31,9 @@ pub struct Device {
     pub strips_vlan: bool,
     /// The driver's XDP features; `None` if the kernel does not report them.
     pub features: Option<Features>,
+    /// `true` if the kernel delivers a frame that is longer than a frame of the UMEM in parts:
+    /// Linux 6.6 or newer.
+    pub delivers_parts: bool,
 }
 
 /// The reason why an interface cannot be queried.
@@ -78,6 +82,7 @@ impl Device {
             queues_max,
             strips_vlan: query.strips_vlan().map_err(failed("the offloads"))?,
             features: Features::query(index).map_err(failed("the features"))?,
+            delivers_parts: kernel_release::is_at_least(6, 6),
         })
     }
 }

@@ -68,14 +68,29 @@ pub struct FilterSettings {
     /// the kernel,
     /// permanently. The filter then has no entries and is faster.
     pub only_ether_type: Option<u16>,
+    /// The longest UDP datagram that is redirected, with its header, in bytes. The kernel receives
+    /// longer ones.
+    pub longest_datagram: u16,
+    /// Accepts frames in several buffers in native mode (`BPF_F_XDP_HAS_FRAGS`, Linux 5.18), as
+    /// drivers require it above an MTU.
+    pub long_frames: bool,
 }
 
 impl Default for FilterSettings {
     /// Returns capacities that need about 600 KiB of kernel memory.
     fn default() -> Self {
         let (flows, locals, groups) = (4_096, 1_024, 1_024);
-        let receive_stamps = Stamping::Off;
-        Self { flows, locals, groups, slots: 16, queues: 1, receive_stamps, only_ether_type: None }
+        Self {
+            flows,
+            locals,
+            groups,
+            slots: 16,
+            queues: 1,
+            receive_stamps: Stamping::Off,
+            only_ether_type: None,
+            longest_datagram: u16::MAX,
+            long_frames: false,
+        }
     }
 }
 
@@ -167,6 +182,8 @@ impl Filter {
             queues,
             receive_stamps,
             only_ether_type,
+            longest_datagram,
+            long_frames,
         } = *settings;
         if let Some(ether_type) = only_ether_type {
             Entry::EtherType { vlan: None, ether_type }
@@ -195,13 +212,14 @@ impl Filter {
             sockets: maps.sockets.as_raw_fd(),
             queues,
             receive_stamp,
+            longest_datagram,
         };
         let code = match only_ether_type {
             Some(ether_type) => program::assemble_single_ether_type(&spec, ether_type),
             None => program::assemble(&spec),
         };
-        let program =
-            bpf::load_program(&code, "hairpin_filter", bound_to).map_err(FilterError::from)?;
+        let program = bpf::load_program(&code, "hairpin_filter", bound_to, long_frames)
+            .map_err(FilterError::from)?;
         Ok(Self { maps, program, settings: *settings })
     }
 

@@ -33,11 +33,13 @@ pub struct InterfaceSettings {
     /// The place where the filter runs: in the driver (native) or after it (generic).
     pub mode: Mode,
     /// The frame memory, shared by all queues: at least two frames per queue. Half of the frames
-    /// are reserved for reception.
+    /// are reserved for reception. If frames of 2,048 bytes are too short for the MTU, half as many
+    /// of 4,096 are used.
     pub umem: UmemSettings,
     /// The settings of each socket. In generic mode frames are always copied.
     pub socket: SocketSettings,
-    /// The filter's settings. `queues` and `receive_stamps` are overwritten.
+    /// The filter's settings. `queues`, `receive_stamps`, `longest_datagram` and `long_frames` are
+    /// overwritten.
     pub filter: FilterSettings,
     /// The source of receive timestamps.
     pub receive_stamps: ReceiveStamps,
@@ -53,10 +55,11 @@ pub enum InterfaceError {
     /// The interface cannot be queried.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The MTU allows frames longer than a frame of the UMEM; they would be lost.
+    /// The MTU allows frames longer than a frame of the UMEM, and they would be lost: Linux is
+    /// older than 6.6, or [`SocketSettings::long_frames`] is not set.
     #[error(
         "cannot use {name}: MTU {mtu} exceeds {max_mtu}, the most that frames of {frame_size} \
-         bytes hold"
+         bytes hold (longer ones arrive in parts on Linux 6.6 or newer)"
     )]
     Mtu {
         /// The interface's name.

@@ -4,11 +4,12 @@
 //! bypassing the kernel's network stack. Frames that the filter does not match stay with the
 //! kernel.
 //!
-//! It is not a network stack: everything above Ethernet is in `netstack` and `stack`. It does not
-//! support packets that span several frames; an interface with too large an MTU is rejected
-//! ([`InterfaceError::Mtu`]). Opening an interface requires `CAP_NET_ADMIN`, `CAP_NET_RAW` and
-//! `CAP_BPF`; using it requires nothing. The oldest kernel that could work is Linux 5.11; the
-//! tested one is 6.18.
+//! It is not a network stack: everything above Ethernet is in `netstack` and `stack`. A packet that
+//! is longer than a frame arrives in parts if [`SocketSettings::long_frames`] is set, on Linux 6.6
+//! or newer; otherwise an interface with such an MTU is rejected ([`InterfaceError::Mtu`]).
+//!
+//! Opening an interface requires `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_BPF`; using it requires
+//! nothing. The oldest kernel that could work is Linux 5.11; the tested one is 6.18.
 //!
 //! ```no_run
 //! use hairpin_xdp::{Entry, Interface, InterfaceSettings};
@@ -128,7 +129,7 @@ pub use frame::{Frame, FrameAddress, Packet};
 pub use frame_pool::FramePool;
 pub use interface::{Interface, InterfaceError, InterfaceSettings};
 pub use netdev::Features;
-pub use opened_interface::{KeptInterface, OpenedInterface, PreparedInterface};
+pub use opened_interface::{KeptInterface, OpenedInterface, PreparedInterface, ReceivedInterface};
 pub use plan::InterfacePlan;
 pub use rx_probe::RxProbe;
 pub use socket::{

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::{fmt, io};
 
 use crate::capabilities::check_capabilities;
-use crate::device::{Device, LinkState};
+use crate::device::{Device, ETHERNET_HEADER, LinkState};
 use crate::filter::{
     Entry, EntryError, Filter, FilterSettings, Link, LinkError, Mode, Stamping, Verdict,
 };
@@ -21,6 +21,21 @@ use crate::xsk_socket::XskSocket;
 
 /// The number of descriptors apart from the sockets: memory and link.
 const COMMON: usize = 2;
+/// The size of an IPv6 header.
+const IPV6_HEADER: u32 = 40;
+
+/// An interface that another process has prepared for this one.
+#[derive(Debug)]
+pub struct ReceivedInterface {
+    /// [`PreparedInterface::mode`].
+    pub mode: Mode,
+    /// [`PreparedInterface::receive_stamps`].
+    pub receive_stamps: ReceiveStamps,
+    /// [`PreparedInterface::frame_size`].
+    pub frame_size: u32,
+    /// [`PreparedInterface::descriptors`].
+    pub descriptors: Vec<OwnedFd>,
+}
 
 /// An open interface whose rings are empty: the filter is attached, and each receive queue has an
 /// AF_XDP socket.
@@ -51,8 +66,7 @@ impl OpenedInterface {
 
     /// Takes over an interface that another process has prepared with these settings, and that no
     /// process has used. That process keeps the filter ([`PreparedInterface::keep`]). No capability
-    /// is required. `receive` returns the mode, the source of
-    /// timestamps and the descriptors; `bind` makes that process bind the sockets, and returns what
+    /// is required. `bind` makes that process bind the sockets, and returns what
     /// [`PreparedInterface::bind`] returned. Forks of other threads wait meanwhile.
     ///
     /// # Safety
@@ -64,13 +78,13 @@ impl OpenedInterface {
     pub unsafe fn from_fds<E: From<InterfaceError>>(
         name: &str,
         settings: &InterfaceSettings,
-        receive: impl FnOnce() -> Result<(Mode, ReceiveStamps, Vec<OwnedFd>), E>,
+        receive: impl FnOnce() -> Result<ReceivedInterface, E>,
         bind: impl FnOnce() -> Result<bool, E>,
     ) -> Result<Self, E> {
         without_forks(|| {
-            let (mode, receive_stamps, fds) = receive()?;
+            let received = receive()?;
             // SAFETY: the caller guarantees the same conditions.
-            unsafe { Self::from_received(name, settings, mode, receive_stamps, fds, bind) }
+            unsafe { Self::from_received(name, settings, received, bind) }
         })
     }
 
@@ -79,11 +93,10 @@ impl OpenedInterface {
     unsafe fn from_received<E: From<InterfaceError>>(
         name: &str,
         settings: &InterfaceSettings,
-        mode: Mode,
-        receive_stamps: ReceiveStamps,
-        mut fds: Vec<OwnedFd>,
+        received: ReceivedInterface,
         bind: impl FnOnce() -> Result<bool, E>,
     ) -> Result<Self, E> {
+        let ReceivedInterface { mode, receive_stamps, frame_size, descriptors: mut fds } = received;
         let too_few = || InterfaceError::Sockets(io::ErrorKind::InvalidData.into());
         let sockets =
             if fds.len() > COMMON { fds.split_off(COMMON) } else { return Err(too_few().into()) };
@@ -91,11 +104,13 @@ impl OpenedInterface {
         let queues = sockets.len() as u32;
         let device = Device::from_name(name).map_err(InterfaceError::from)?;
         let device = Device { queues, ..device };
-        let umem = Umem::open(memory.into(), &settings.umem).map_err(InterfaceError::from)?;
+        let frames = settings.umem.of_size(frame_size);
+        let umem = Umem::open(memory.into(), &frames).map_err(InterfaceError::from)?;
         let pool = umem.all_frames();
         let link = Link::from_fd(link, mode).map_err(InterfaceError::Sockets)?;
         let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
-        let mut socket = socket_settings(settings, mode, receive_stamps).map_err(failed)?;
+        // `bind` answers whether long frames arrive in parts.
+        let mut socket = socket_settings(settings, mode, receive_stamps, false).map_err(failed)?;
         let prepared = |(queue, fd)| PreparedSocket::from_fd(fd, queue, &socket);
         let sockets: Result<Vec<_>, _> = (0..).zip(sockets).map(prepared).collect();
         let mut sockets = sockets.map_err(failed)?;
@@ -105,7 +120,7 @@ impl OpenedInterface {
         // SAFETY: the caller guarantees that the memory belongs to the sockets, and that there is
         // no other user.
         let sockets = unsafe { complete(sockets, rings, &umem) }.map_err(failed)?;
-        let settings = InterfaceSettings { socket, ..settings.clone() };
+        let settings = InterfaceSettings { socket, umem: frames, ..settings.clone() };
         let filter = None;
         Ok(Self { link, sockets, umem, pool, filter, device, receive_stamps, settings })
     }
@@ -140,13 +155,17 @@ impl PreparedInterface {
     pub fn new(name: &str, settings: &InterfaceSettings) -> Result<Self, InterfaceError> {
         check_capabilities()?;
         let device = Device::from_name(name)?;
-        check_mtu(&device, &settings.umem)?;
+        let settings =
+            &InterfaceSettings { umem: settings.umem.for_mtu(device.mtu), ..settings.clone() };
+        check_mtu(&device, &settings.umem, settings.socket.long_frames)?;
         check_frames(&device, &settings.umem)?;
         let (umem, pool) = Umem::create(&settings.umem)?;
         let link_state = LinkState::new(name);
-        let (filter, link, receive_stamps) = attach_filter(&device, settings)?;
+        let is_jumbo = device.mtu > settings.umem.max_mtu();
+        let (filter, link, receive_stamps) = attach_filter(&device, settings, is_jumbo)?;
         let failed = |reason| InterfaceError::Socket { name: name.to_string(), reason };
-        let socket = socket_settings(settings, link.mode(), receive_stamps).map_err(failed)?;
+        let mode = link.mode();
+        let socket = socket_settings(settings, mode, receive_stamps, is_jumbo).map_err(failed)?;
         let unbound = |queue| {
             let umem = (queue == 0).then_some(&umem);
             PreparedSocket::new(queue, umem, &socket)
@@ -231,6 +250,12 @@ impl PreparedInterface {
     #[must_use]
     pub fn receive_stamps(&self) -> ReceiveStamps {
         self.receive_stamps
+    }
+
+    /// Returns the size of a frame of the UMEM in bytes.
+    #[must_use]
+    pub fn frame_size(&self) -> u32 {
+        self.settings.umem.frame_size
     }
 
     /// Maps the rings, binds the sockets and begins to use them, once the link is up again.
@@ -328,11 +353,13 @@ impl fmt::Debug for OpenedInterface {
     }
 }
 
-/// Returns the settings of the sockets in the actual mode.
+/// Returns the settings of the sockets in the actual mode. `is_jumbo` means that the MTU allows
+/// frames that are longer than a frame of the UMEM.
 fn socket_settings(
     settings: &InterfaceSettings,
     mode: Mode,
     receive_stamps: ReceiveStamps,
+    is_jumbo: bool,
 ) -> Result<SocketSettings, SocketError> {
     let mut socket = settings.socket.clone();
     socket.receive_stamps = receive_stamps;
@@ -343,7 +370,7 @@ fn socket_settings(
         socket.copy_mode = CopyMode::Copy;
     } else {
         // A driver does not combine frames that it passes to the filter.
-        socket.long_frames = false;
+        socket.long_frames &= is_jumbo;
     }
     Ok(socket)
 }
@@ -352,6 +379,7 @@ fn socket_settings(
 fn attach_filter(
     device: &Device,
     settings: &InterfaceSettings,
+    is_jumbo: bool,
 ) -> Result<(Filter, Link, ReceiveStamps), InterfaceError> {
     let queues = device.queues;
     let wanted = settings.receive_stamps;
@@ -359,7 +387,16 @@ fn attach_filter(
         ReceiveStamps::Kernel => (Stamping::Kernel, ReceiveStamps::Kernel),
         ReceiveStamps::Driver | ReceiveStamps::Off => (Stamping::Off, ReceiveStamps::Off),
     };
-    let plain = FilterSettings { queues, receive_stamps: stamps, ..settings.filter };
+    let headers = ETHERNET_HEADER + IPV6_HEADER;
+    let longest_datagram = settings.umem.longest_frame().saturating_sub(headers) as u16;
+    let generic = FilterSettings {
+        queues,
+        receive_stamps: stamps,
+        longest_datagram,
+        long_frames: false,
+        ..settings.filter
+    };
+    let plain = FilterSettings { long_frames: is_jumbo, ..generic };
     let refused = |reason| InterfaceError::Link { name: device.name.clone(), reason };
     check_mode(device, settings.mode).map_err(refused)?;
     let is_offered = device.features.is_some_and(|features| features.receive_stamps)
@@ -376,8 +413,19 @@ fn attach_filter(
             }
         }
     }
-    let filter = Filter::load(&plain)?;
-    let link = filter.attach(device.index, resolve_mode(device, settings.mode)).map_err(refused)?;
+    let mode = resolve_mode(device, settings.mode);
+    if is_jumbo && mode != Mode::Generic {
+        let filter = Filter::load(&plain)?;
+        match filter.attach(device.index, Mode::Native) {
+            Ok(link) => return Ok((filter, link, receive_stamps)),
+            Err(LinkError::Refused { .. }) if mode == Mode::Auto => {}
+            Err(error) => return Err(refused(error)),
+        }
+    }
+    // In generic mode the kernel puts a long frame into one buffer for a program without the flag.
+    let mode = if is_jumbo { Mode::Generic } else { mode };
+    let filter = Filter::load(&generic)?;
+    let link = filter.attach(device.index, mode).map_err(refused)?;
     Ok((filter, link, receive_stamps))
 }
 

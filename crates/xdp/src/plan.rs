@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::device::{Device, ETHERNET_HEADER};
+use crate::device::Device;
 use crate::filter::{LinkError, Mode};
 use crate::interface::{InterfaceError, InterfaceSettings};
 use crate::socket::CopyMode;
@@ -24,7 +24,8 @@ pub struct InterfacePlan {
     pub queues: u32,
     /// The transfer of frames between driver and process.
     pub copy_mode: CopyMode,
-    /// The highest MTU whose frames fit, in bytes.
+    /// The highest MTU whose packets fit one frame of the UMEM, in bytes. Longer packets of TCP
+    /// arrive in parts; the kernel receives longer datagrams.
     pub max_mtu: u32,
     /// The size of the locked memory, in bytes.
     pub locked_bytes: u64,
@@ -36,8 +37,9 @@ impl InterfacePlan {
     /// # Errors
     /// `Mtu`, `Frames`; `Link` if native mode is set and the driver reports none.
     pub fn new(device: &Device, settings: &InterfaceSettings) -> Result<Self, InterfaceError> {
-        check_mtu(device, &settings.umem)?;
-        check_frames(device, &settings.umem)?;
+        let umem = settings.umem.for_mtu(device.mtu);
+        check_mtu(device, &umem, settings.socket.long_frames)?;
+        check_frames(device, &umem)?;
         let refused = |reason| InterfaceError::Link { name: device.name.clone(), reason };
         check_mode(device, settings.mode).map_err(refused)?;
         let mode = match (resolve_mode(device, settings.mode), device.features) {
@@ -49,7 +51,7 @@ impl InterfacePlan {
             }
             (mode, _) => mode,
         };
-        let UmemSettings { frames, frame_size, .. } = settings.umem;
+        let UmemSettings { frames, frame_size, .. } = umem;
         Ok(Self {
             mode,
             queues: device.queues,
@@ -58,20 +60,19 @@ impl InterfacePlan {
             } else {
                 settings.socket.copy_mode
             },
-            max_mtu: max_mtu(&settings.umem),
+            max_mtu: umem.for_mtu(u32::MAX).max_mtu(),
             locked_bytes: u64::from(frames) * u64::from(frame_size),
         })
     }
 }
 
-/// Returns the highest MTU whose frames fit a frame of the UMEM.
-fn max_mtu(umem: &UmemSettings) -> u32 {
-    umem.longest_frame().saturating_sub(ETHERNET_HEADER)
-}
-
-pub(crate) fn check_mtu(device: &Device, umem: &UmemSettings) -> Result<(), InterfaceError> {
-    let max_mtu = max_mtu(umem);
-    if device.mtu <= max_mtu {
+pub(crate) fn check_mtu(
+    device: &Device,
+    umem: &UmemSettings,
+    takes_long_frames: bool,
+) -> Result<(), InterfaceError> {
+    let max_mtu = umem.max_mtu();
+    if device.mtu <= max_mtu || (takes_long_frames && device.delivers_parts) {
         return Ok(());
     }
     let (name, mtu, frame_size) = (device.name.clone(), device.mtu, umem.frame_size);
@@ -136,7 +137,7 @@ mod tests {
     #[test]
     fn plan_has_the_limits_of_the_frame_memory() {
         let plan = InterfacePlan::new(&device(1_500), &InterfaceSettings::default()).unwrap();
-        assert_eq!((plan.max_mtu, plan.locked_bytes, plan.queues), (1_774, 4 << 20, 1));
+        assert_eq!((plan.max_mtu, plan.locked_bytes, plan.queues), (3_822, 4 << 20, 1));
         let error = InterfacePlan::new(&device(9_000), &InterfaceSettings::default());
         assert!(matches!(error, Err(InterfaceError::Mtu { .. })), "{error:?}");
     }
@@ -154,15 +155,21 @@ mod tests {
     #[test]
     fn mtu_check_names_the_largest_mtu_that_fits() {
         let umem = UmemSettings::default();
-        assert!(check_mtu(&device(1_774), &umem).is_ok());
-        let error = check_mtu(&device(1_775), &umem).unwrap_err().to_string();
+        assert!(check_mtu(&device(1_774), &umem, false).is_ok());
+        let large = umem.for_mtu(1_775);
+        assert_eq!((large.frame_size, large.frames), (4_096, 1_024));
+        assert!(check_mtu(&device(3_822), &large, false).is_ok());
+        let error = check_mtu(&device(3_823), &large, false).unwrap_err().to_string();
         assert_eq!(
             error,
-            "cannot use lo: MTU 1775 exceeds 1774, the most that frames of 2048 bytes hold"
+            "cannot use lo: MTU 3823 exceeds 3822, the most that frames of 4096 bytes hold \
+             (longer ones arrive in parts on Linux 6.6 or newer)"
         );
-        let large = UmemSettings { frame_size: 4_096, ..umem };
-        assert!(check_mtu(&device(3_822), &large).is_ok());
-        assert!(check_mtu(&device(3_823), &large).is_err());
+        for delivers_parts in [false, true] {
+            let device = Device { delivers_parts, ..device(9_000) };
+            assert_eq!(check_mtu(&device, &large, true).is_ok(), delivers_parts);
+            assert!(check_mtu(&device, &large, false).is_err());
+        }
     }
 
     #[test]

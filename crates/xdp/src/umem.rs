@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
+use crate::device::ETHERNET_HEADER;
 use crate::frame::{Frame, FrameAddress, Packet, UmemId};
 use crate::frame_pool::FramePool;
 use crate::mapping::{self, Mapping};
@@ -317,6 +318,27 @@ impl UmemSettings {
     #[must_use]
     pub fn longest_frame(&self) -> u32 {
         self.frame_size.saturating_sub(KERNEL_HEADROOM).saturating_sub(self.headroom)
+    }
+
+    /// Returns the settings with frames of 4,096 bytes, half as many, if frames of 2,048 bytes
+    /// would be too short for the packets of an interface.
+    pub(crate) fn for_mtu(&self, mtu: u32) -> Self {
+        self.of_size(if mtu > self.max_mtu() { 4_096 } else { self.frame_size })
+    }
+
+    /// Returns the settings with frames of another size in as much memory.
+    pub(crate) fn of_size(&self, frame_size: u32) -> Self {
+        if frame_size <= self.frame_size {
+            return self.clone();
+        }
+        let frames = self.frames.div_ceil(frame_size / self.frame_size.max(1));
+        Self { frame_size, frames, ..self.clone() }
+    }
+
+    /// Returns the highest MTU whose packets fit one frame, in bytes.
+    #[must_use]
+    pub fn max_mtu(&self) -> u32 {
+        self.longest_frame().saturating_sub(ETHERNET_HEADER)
     }
 
     /// Validates the settings and returns the size in bytes.

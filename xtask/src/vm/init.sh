@@ -284,21 +284,26 @@ host_ping() {
 # sockperf runs for a time, not for a number of messages. Taking its socket over takes up to 3 s on a
 # slow machine.
 sockperf_run() {
-    flag= seconds=5
+    flag= seconds=5 size=14
     [ "$1" = tcp ] && flag=--tcp seconds=10
+    # In one packet that Ethernet's usual MTU does not permit.
+    [ "$device" = mtu9000 ] && size=3000
     start_server 'using recvfrom' /bin/hairpin run --profile latency --summary=always --interface "$if_b" -- \
         /bin/sockperf server -i "$host_b" -p $PORT $flag || return
     run_client /bin/hairpin run --profile latency --summary=always --interface "$if_a" -- \
-        /bin/sockperf ping-pong -i "$host_b" -p $PORT -t $seconds $flag
+        /bin/sockperf ping-pong -i "$host_b" -p $PORT -t $seconds -m $size $flag
     stop "$server"
 }
 
 # Each command is a message of one connection. Without files, in a folder that exists.
 redis_run() {
+    size=3
+    # In packets of 9,000 bytes.
+    [ "$device" = mtu9000 ] && size=20000
     start_server 'Ready to accept' /bin/hairpin run --profile latency --summary=always --interface "$if_b" -- \
         /bin/redis-server --bind "$host_b" --port $PORT --save '' --dir /tmp --protected-mode no || return
     run_client /bin/hairpin run --profile latency --summary=always --interface "$if_a" -- \
-        /bin/redis-benchmark -h "$host_b" -p $PORT -t set,get -c 1 -n 2000 --csv
+        /bin/redis-benchmark -h "$host_b" -p $PORT -t set,get -c 1 -n 2000 -d $size --csv
     stop "$server"
 }
 

@@ -82,6 +82,7 @@ impl MadeUpHost {
             queues_max: 64,
             strips_vlan: false,
             features: Some(features),
+            delivers_parts: true,
         };
         let rings =
             RingSizes { receive: 1_024, receive_max: 4_096, transmit: 512, transmit_max: 4_096 };
@@ -134,6 +135,11 @@ impl MadeUpHost {
 
     fn device(&mut self) -> &mut Device {
         &mut self.interface.device
+    }
+
+    /// Sets an MTU that needs a newer kernel.
+    fn refuse_mtu(&mut self) {
+        (self.device().mtu, self.device().delivers_parts) = (9_000, false);
     }
 
     fn link(&mut self) -> &mut Link {
@@ -199,7 +205,8 @@ const CASES: &[(&str, Change)] = &[
     ("interface.loopback", |host| host.link().loopback = true),
     ("interface.down", |host| host.link().up = false),
     ("interface.carrier", |host| host.link().running = false),
-    ("interface.mtu", |host| host.device().mtu = 9_000),
+    ("interface.mtu", MadeUpHost::refuse_mtu),
+    ("interface.long_packets", |host| host.device().mtu = 9_000),
     ("interface.plan", |host| host.device().queues = 2_000),
     ("interface.program", |host| host.link().program = Some(7)),
     ("interface.address", |host| host.interface.has_address = false),
@@ -354,7 +361,7 @@ fn healthy_host_has_no_findings() {
     assert_eq!(report.findings, []);
     assert_eq!(
         report.interfaces[0].to_string(),
-        "eth1: AF_XDP in native mode, copies, 2 queues, MTU 1500 (limit 1774), driver ice with \
+        "eth1: AF_XDP in native mode, copies, 2 queues, MTU 1500, driver ice with \
          native mode, receive timestamps"
     );
     assert!(!report.has_important() && report.unread.is_empty());
@@ -415,14 +422,14 @@ fn obstacle_is_named_before_the_plan() {
     assert_eq!(
         report.interfaces[0].to_string(),
         "eth1: kernel sockets, because of: missing CAP_NET_RAW, CAP_BPF; otherwise AF_XDP in \
-         native mode, copies, 2 queues, MTU 1500 (limit 1774), driver ice with native mode, \
+         native mode, copies, 2 queues, MTU 1500, driver ice with native mode, \
          receive timestamps"
     );
     let mut host = MadeUpHost::healthy();
-    host.device().mtu = 9_000;
+    host.refuse_mtu();
     let interface = host.report().interfaces.remove(0);
     assert_eq!(interface.mode, None);
-    assert!(interface.to_string().contains("MTU 9000 exceeds 1774"), "{interface}");
+    assert!(interface.to_string().contains("MTU 9000 exceeds 3822"), "{interface}");
 }
 
 #[test]
@@ -518,7 +525,7 @@ fn quota_of_control_groups_version_1_is_found() {
 #[test]
 fn text_is_grouped_by_severity_and_names_what_was_not_read() {
     let mut host = MadeUpHost::healthy();
-    host.device().mtu = 9_000;
+    host.refuse_mtu();
     host.active("rx-lro");
     host.file(&format!("{CPU}/smt/active"), "1");
     host.file(&format!("{CLOCKS}/current_clocksource"), "tsc");
@@ -534,7 +541,7 @@ fn text_is_grouped_by_severity_and_names_what_was_not_read() {
     let text = host.report().to_string();
     let place = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what}: {text}"));
     assert!(place("\nImportant\n") < place("  eth1: cannot use eth1: MTU 9000"));
-    assert!(place("MTU 9000 exceeds 1774") < place("\nAdvice\n"));
+    assert!(place("MTU 9000 exceeds 3822") < place("\nAdvice\n"));
     assert!(place("\nAdvice\n") < place("  SMT is on\n    costs: "));
     place("  eth1: LRO is on\n");
     place("    change: ethtool -K eth1 lro off\n");

@@ -71,6 +71,9 @@ pub enum TakeoverError {
     Kernel(#[from] io::Error),
 }
 
+/// The IPv6 and TCP headers of a segment, without options.
+const HEADERS: u32 = 60;
+
 /// What only the kernel implements.
 pub(super) mod feature {
     pub(crate) const ECN: &str = "ECN";
@@ -171,7 +174,7 @@ pub(super) fn take_over(
         let _ = socket.set_reuse_address(reuse);
     }
     let created = taken.and_then(|taken| {
-        let state = read_state(socket, &info, &taken);
+        let state = read_state(shared, socket, &info, &taken);
         let created =
             state.and_then(|state| create(shared, flow, state, config, &mut send_ring, reuse));
         created.inspect_err(|_| drop(undo(socket, &send_ring, &taken)))
@@ -380,6 +383,7 @@ fn add_flow(
 
 /// Returns the state of a connection that was taken.
 fn read_state(
+    shared: &SharedState,
     socket: KernelSocket<'_>,
     info: &Info,
     taken: &Taken,
@@ -402,6 +406,8 @@ fn read_state(
         return Err(TakeoverError::Window(receive_window));
     }
     let options = if has_timestamps { 12 } else { 0 };
+    // A segment fits one frame of the UMEM.
+    let longest = shared.umem.settings().max_mtu().saturating_sub(HEADERS);
     let snapshot = Snapshot {
         send_unacknowledged: send_next,
         send_next,
@@ -413,7 +419,7 @@ fn read_state(
         receive_window,
         send_scale: info.scales & 0x0F,
         receive_scale: info.scales >> 4,
-        segment_size: segment_size.min(info.send_mss + options).min(0xFFFF) as u16,
+        segment_size: segment_size.min(info.send_mss + options).min(longest).min(0xFFFF) as u16,
         selective: info.options & OPTION_SACK != 0,
         timestamps,
         round_trip: Some(Duration::from_micros(u64::from(info.round_trip_us)))

@@ -4,12 +4,12 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use hairpin_stack::{FallbackReason, Mode, PathEvent, SocketOptions, StackSettings};
-use hairpin_testbed::Host;
+use hairpin_testbed::{Host, Testbed};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use crate::support::{
-    TIMEOUT, addresses, bind, bind_with, each_configuration, eventually, is_reported, kernel, next,
-    open, pattern, settings, shared_options, stack, testbed, xdp_destination,
+    MODES, TIMEOUT, addresses, bind, bind_with, each_configuration, eventually, is_reported,
+    kernel, next, open, pattern, settings, shared_options, stack, testbed, xdp_destination,
 };
 
 const PORT: u16 = 5_000;
@@ -58,6 +58,36 @@ fn datagrams_of_every_length_arrive_intact() {
         let reported = std::iter::from_fn(|| stack.next_event()).filter(is_length).count();
         assert_eq!(reported, 2, "reported once per destination");
     });
+}
+
+/// A datagram that fits a frame of 4,096 bytes bypasses the kernel, which carries all others.
+#[test]
+#[ignore = "needs root"]
+fn datagrams_of_jumbo_frames_arrive_intact() {
+    for (mtu, mode) in [3_498, 9_000].into_iter().flat_map(|mtu| MODES.map(|mode| (mtu, mode))) {
+        let testbed = Testbed::builder().mtu(mtu).ipv6().build().unwrap();
+        let [ours, theirs] = testbed.hosts();
+        let stack = stack(ours, mode);
+        for family in 0..2 {
+            let (here, there) = (addresses(ours)[family], addresses(theirs)[family]);
+            let mut socket = bind(ours, &stack, (here, PORT));
+            let peer = kernel(theirs, (there, 6_000));
+            xdp_destination(&socket, peer.local_addr().unwrap());
+            let mut buffer = vec![0; 65_536];
+            for length in [1, 1_472, 1_800, 3_400, 3_500, 3_774, 3_775, 4_096, 8_900, 9_100, 60_000]
+            {
+                let sent = pattern(length as u32, length);
+                peer.send_to(&sent, (here, PORT)).unwrap();
+                let (meta, received) = next(&mut socket).unwrap();
+                assert!(received == sent, "{mode}, {length} of {here}");
+                let is_long = length > 3_774 || length > mtu as usize - 48;
+                assert_eq!(meta.via_kernel, is_long, "{mode}, {length} of {here}");
+                socket.send_to(&sent, meta.source).unwrap();
+                let (count, _) = peer.recv_from(&mut buffer).unwrap();
+                assert!(buffer[..count] == sent[..], "{mode}, {length} to {there}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -37,6 +37,8 @@ const PROGRAM_XDP: u32 = 6;
 const ATTACH_XDP: u32 = 37;
 /// `BPF_F_XDP_DEV_BOUND_ONLY`.
 const DEVICE_BOUND: u32 = 1 << 6;
+/// `BPF_F_XDP_HAS_FRAGS`.
+const HAS_FRAGMENTS: u32 = 1 << 5;
 /// The size of the verifier log buffer; a longer log is truncated.
 const LOG_BYTES: usize = 256 << 10;
 
@@ -230,8 +232,10 @@ pub(crate) fn load_program(
     code: &[Instruction],
     name: &str,
     bound_to: Option<u32>,
+    long_frames: bool,
 ) -> Result<ForkGuardedFd, LoadError> {
-    let (flags, interface) = binding(code.len(), bound_to)?;
+    let (bound, interface) = binding(code.len(), bound_to)?;
+    let flags = bound | if long_frames { HAS_FRAGMENTS } else { 0 };
     let mut load = ProgramLoad {
         kind: PROGRAM_XDP,
         count: code.len() as u32,
@@ -322,8 +326,16 @@ mod tests {
         for receive_stamp in stampers {
             let [flows, locals, groups, counts, sockets] = [i32::MAX; 5];
             let queues = u32::MAX;
-            let spec =
-                ProgramSpec { flows, locals, groups, counts, sockets, queues, receive_stamp };
+            let spec = ProgramSpec {
+                flows,
+                locals,
+                groups,
+                counts,
+                sockets,
+                queues,
+                receive_stamp,
+                longest_datagram: 1_734,
+            };
             let length = assemble(&spec).len();
             println!("{receive_stamp:?}: {length} instructions");
             assert!(length <= BOUND_MAX, "{receive_stamp:?}: {length} instructions");

@@ -106,6 +106,8 @@ pub(super) struct ProgramSpec {
     /// Receive queues per slot.
     pub(super) queues: u32,
     pub(super) receive_stamp: Option<StampClock>,
+    /// The longest UDP datagram that is redirected, with its header.
+    pub(super) longest_datagram: u16,
 }
 
 /// Assembles the program. `R6` is the context, `R7` the read position in the frame, `R8` the end of
@@ -251,7 +253,7 @@ fn check_ipv4(a: &mut Assembler, pass: Label) {
 
 /// Compares an untagged IPv4 frame with the flow in its slot, if there is one.
 fn compare_flow(a: &mut Assembler, spec: &ProgramSpec, Exits { decided, pass, .. }: Exits) {
-    let (other, complete) = (a.label(), a.label());
+    let (other, udp, complete) = (a.label(), a.label(), a.label());
     a.jump_if(R5, NotEqual, 0, other);
     require_bytes(a, 28, other);
     a.load(Word, R1, R7, 20);
@@ -272,8 +274,11 @@ fn compare_flow(a: &mut Assembler, spec: &ProgramSpec, Exits { decided, pass, ..
     a.load(Double, R3, R2, 8);
     a.jump_if_register(R0, NotEqual, R3, other);
     // A truncated header is the kernel's. The one of UDP is complete.
-    a.jump_if(R9, NotEqual, TCP, complete);
+    a.jump_if(R9, NotEqual, TCP, udp);
     require_bytes(a, 40, pass);
+    a.jump(complete);
+    a.bind(udp);
+    pass_long_datagram(a, spec, 24, pass);
     a.bind(complete);
     a.load(Word, R9, R2, 16);
     a.jump(decided);
@@ -349,6 +354,7 @@ fn read_ports(a: &mut Assembler, spec: &ProgramSpec, pass: Label) {
     a.jump(known);
     a.bind(udp);
     require_bytes(a, 8, pass);
+    pass_long_datagram(a, spec, 4, pass);
     a.map_value(R3, spec.counts, SharedCounts::UDP);
     a.bind(known);
     a.store(Half, R10, key::KIND, R9);
@@ -358,6 +364,21 @@ fn read_ports(a: &mut Assembler, spec: &ProgramSpec, pass: Label) {
     a.store(Half, R10, key::PORT, R1);
     a.copy(R9, R5);
     a.copy(R7, R3);
+}
+
+/// Passes a datagram that is longer than a frame of the UMEM to the kernel. `offset` is that of the
+/// length in the UDP header from the position. Changes `R1`.
+///
+/// A datagram is handed to a program in one piece, unlike the bytes of TCP. In generic mode one
+/// also is longer than the MTU if a local sender or an offload has combined several; the kernel
+/// splits them.
+fn pass_long_datagram(a: &mut Assembler, spec: &ProgramSpec, offset: i16, pass: Label) {
+    if spec.longest_datagram == u16::MAX {
+        return;
+    }
+    a.load(Half, R1, R7, offset);
+    a.swap_half(R1);
+    a.jump_if(R1, AtLeast, i32::from(spec.longest_datagram) + 1, pass);
 }
 
 fn look_up_ip(a: &mut Assembler, spec: &ProgramSpec, Exits { found, pass, .. }: Exits) {
@@ -482,6 +503,7 @@ mod tests {
         sockets: 7,
         queues: 2,
         receive_stamp: None,
+        longest_datagram: 1_734,
     };
 
     /// Follows all paths with the double words of the stack that the verifier takes for spilled

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use hairpin_mapped::{StateFile, StateSlot};
 use hairpin_tcp::Numbers;
 use hairpin_xdp::{
-    Entry, EntryError, ForkGuardedFd, Interface, InterfaceError, LinkState, Mode, OpenedInterface,
-    ReceiveStamps,
+    Entry, EntryError, ForkGuardedFd, Interface, InterfaceError, LinkState, OpenedInterface,
+    ReceivedInterface,
 };
 use socket2::SockRef;
 use zerocopy::{FromBytes, IntoBytes};
@@ -344,7 +344,7 @@ fn check(answer: &Message) -> io::Result<()> {
 }
 
 /// Receives the descriptors of an interface, in one or several messages.
-fn receive_interface(socket: BorrowedFd<'_>) -> Result<Received, OpenRefusal> {
+fn receive_interface(socket: BorrowedFd<'_>) -> Result<ReceivedInterface, OpenRefusal> {
     let mut all = Vec::new();
     loop {
         let received =
@@ -355,8 +355,8 @@ fn receive_interface(socket: BorrowedFd<'_>) -> Result<Received, OpenRefusal> {
         if error == 0 && all.len() < count as usize {
             continue;
         }
-        return match (error, OpenRequest::state(state)) {
-            (0, Some((mode, stamps))) => Ok((mode, stamps, all)),
+        return match (error, OpenRequest::received(state, all)) {
+            (0, Some(received)) => Ok(received),
             _ => Err(OpenRefusal::new(error, &text)),
         };
     }
@@ -367,9 +367,6 @@ enum OpenRefusal {
     Busy(Busy, StackError),
     Other(StackError),
 }
-
-/// The mode of an open interface, the source of its timestamps, and its descriptors.
-type Received = (Mode, ReceiveStamps, Vec<OwnedFd>);
 
 impl OpenRefusal {
     fn new(error: u32, text: &str) -> Self {

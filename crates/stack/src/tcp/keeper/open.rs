@@ -1,10 +1,11 @@
 //! The request to open an interface, and its answer.
 
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use hairpin_xdp::{
-    Backing, FilterSettings, InterfaceError, InterfaceSettings, LinkError, Mode, ReceiveStamps,
-    SocketError, SocketSettings, UmemSettings,
+    Backing, FilterSettings, InterfaceError, InterfaceSettings, LinkError, Mode, PreparedInterface,
+    ReceiveStamps, ReceivedInterface, SocketError, SocketSettings, UmemSettings,
 };
 
 use super::message::{Numbers, Request};
@@ -16,6 +17,8 @@ const LOCALS_MAX: u32 = 1 << 16;
 const TCP: u32 = 1;
 const KERNEL_STAMPS: u32 = 2;
 const GENERIC: u32 = 4;
+/// Frames of 4,096 bytes instead of 2,048.
+const LARGE_FRAMES: u32 = 8;
 
 /// The settings of an interface that a program may choose; all others are the defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,17 +61,21 @@ impl OpenRequest {
     }
 
     /// Returns the state of an open interface as a number.
-    pub(super) fn state_number(mode: Mode, receive_stamps: ReceiveStamps) -> u32 {
-        let generic = if mode == Mode::Generic { GENERIC } else { 0 };
-        generic | if receive_stamps == ReceiveStamps::Kernel { KERNEL_STAMPS } else { 0 }
+    pub(super) fn state_number(prepared: &PreparedInterface) -> u32 {
+        let flag = |flag, is_set| if is_set { flag } else { 0 };
+        flag(GENERIC, prepared.mode() == Mode::Generic)
+            | flag(KERNEL_STAMPS, prepared.receive_stamps() == ReceiveStamps::Kernel)
+            | flag(LARGE_FRAMES, prepared.frame_size() == 4_096)
     }
 
-    /// Returns the state from its number; `None` for another number.
-    pub(super) fn state(number: u32) -> Option<(Mode, ReceiveStamps)> {
+    /// Returns the interface with this state; `None` for another number.
+    pub(super) fn received(number: u32, descriptors: Vec<OwnedFd>) -> Option<ReceivedInterface> {
         let mode = if number & GENERIC != 0 { Mode::Generic } else { Mode::Native };
         let has_stamps = number & KERNEL_STAMPS != 0;
-        let stamps = if has_stamps { ReceiveStamps::Kernel } else { ReceiveStamps::Off };
-        (number & !(GENERIC | KERNEL_STAMPS) == 0).then_some((mode, stamps))
+        let receive_stamps = if has_stamps { ReceiveStamps::Kernel } else { ReceiveStamps::Off };
+        let frame_size = if number & LARGE_FRAMES != 0 { 4_096 } else { 2_048 };
+        let received = ReceivedInterface { mode, receive_stamps, frame_size, descriptors };
+        (number & !(GENERIC | KERNEL_STAMPS | LARGE_FRAMES) == 0).then_some(received)
     }
 }
 

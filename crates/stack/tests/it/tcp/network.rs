@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hairpin_stack::{Mode, PathEvent, Stack, StackSettings, TcpSocket};
-use hairpin_testbed::{Testbed, scaled};
+use hairpin_testbed::{Offloads, Testbed, scaled};
 use hairpin_testkit::Random;
 use hairpin_wire::{Ipv4Header, Protocol, Sum, TcpFlags, TcpHeader};
 use socket2::{Domain, Socket, Type};
@@ -127,6 +127,27 @@ fn long_frames_of_a_kernel_peer_are_received_in_both_modes() {
         let counters = stack.tcp_counters();
         println!("{mode:?}: {counters:?}");
         assert_eq!(counters.long_frames, 0, "{counters:?}");
+    }
+}
+
+/// The peer sends packets of its whole MTU, with checksums, as on a wire.
+#[test]
+#[ignore = "needs root"]
+fn jumbo_frames_lose_no_byte() {
+    for (mtu, mode) in [3_498, 9_000].into_iter().flat_map(|mtu| MODES.map(|mode| (mtu, mode))) {
+        let testbed = Testbed::builder().mtu(mtu).offloads(Offloads::OFF).ipv6().build().unwrap();
+        let [client, _] = testbed.hosts();
+        let stack = open(client, &StackSettings { tcp: true, ..settings(mode) });
+        let (mut socket, far) = bypassing(&testbed, &stack);
+        let mut position = 0;
+        for length in [1, 1_400, 3_400, 3_900, 8_900, 9_100, 30_000].repeat(20) {
+            exchange(&mut socket, &mut position, length);
+        }
+        assert!(socket.is_bypassing(), "{mtu}, {mode}: {:?}", socket.last_handback());
+        let counters = stack.tcp_counters();
+        assert_eq!(counters.long_frames, 0, "{mtu}, {mode}: {counters:?}");
+        drop(socket);
+        assert_eq!(far.join().unwrap(), position);
     }
 }
 

@@ -13,7 +13,7 @@ use hairpin_xdp::{
     Device, Entry, Filter, FilterSettings, Link, Mode, Protocol, Socket, SocketSettings, Umem,
     UmemSettings, Verdict,
 };
-use reference::{BRANCHES, Branch, Census, Outcome, Reference};
+use reference::{BRANCHES, Branch, Census, LONGEST_DATAGRAM, Outcome, Reference};
 
 /// Frames of each of two runs, in addition to truncated ones.
 const FRAMES: u32 = 20_000;
@@ -54,6 +54,7 @@ impl Kernel {
         Self::with_settings(&FilterSettings {
             slots: SLOTS,
             queues: QUEUES,
+            longest_datagram: LONGEST_DATAGRAM,
             ..FilterSettings::default()
         })
     }

@@ -31,6 +31,7 @@ pub(crate) enum Branch {
     OtherProtocol,
     TcpTruncated,
     UdpTruncated,
+    UdpLong,
     Flow,
     Port,
     AnyAddress,
@@ -41,7 +42,7 @@ pub(crate) enum Branch {
     NoEntry,
 }
 
-pub(crate) const BRANCHES: [Branch; 24] = [
+pub(crate) const BRANCHES: [Branch; 25] = [
     Branch::TagTruncated,
     Branch::SecondTag,
     Branch::ServiceTag,
@@ -58,6 +59,7 @@ pub(crate) const BRANCHES: [Branch; 24] = [
     Branch::OtherProtocol,
     Branch::TcpTruncated,
     Branch::UdpTruncated,
+    Branch::UdpLong,
     Branch::Flow,
     Branch::Port,
     Branch::AnyAddress,
@@ -71,6 +73,10 @@ pub(crate) const BRANCHES: [Branch; 24] = [
 /// A path through the filter: the branch, the entry's outcome if an entry decided, whether the
 /// frame is tagged, and the IP version.
 pub(crate) type DecisionPath = (Branch, Option<Outcome>, bool, u8);
+
+/// The longest datagram that is redirected, with its header. Random lengths are shorter three times
+/// in four.
+pub(crate) const LONGEST_DATAGRAM: u16 = 49_151;
 
 /// The entries, searched one by one.
 pub(crate) struct Reference {
@@ -166,6 +172,7 @@ impl Reference {
         let protocol = match ip.protocol {
             6 if segment.len() < 20 => return (Branch::TcpTruncated, None),
             17 if segment.len() < 8 => return (Branch::UdpTruncated, None),
+            17 if word(segment, 4) > Some(LONGEST_DATAGRAM) => return (Branch::UdpLong, None),
             6 => Protocol::Tcp,
             17 => Protocol::Udp,
             _ => return (Branch::OtherProtocol, None),

@@ -452,7 +452,7 @@ impl Client {
             Err(error) => return self.refuse_open(number, &error),
         };
         let all = prepared.descriptors()?;
-        let state = OpenRequest::state_number(prepared.mode(), prepared.receive_stamps());
+        let state = OpenRequest::state_number(&prepared);
         all.chunks(DESCRIPTORS_MAX).try_for_each(|part| {
             let numbers = [number, 0, state, all.len() as u32];
             message::send(self.socket.as_fd(), numbers, &[], part, libc::MSG_DONTWAIT).ok()
