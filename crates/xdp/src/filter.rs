@@ -19,6 +19,7 @@ mod link;
 mod link_owner;
 mod maps;
 mod program;
+mod seen_flows;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -304,6 +305,16 @@ impl Filter {
             program::KERNEL => Verdict::Kernel,
             base => Verdict::Slot(Slot(base / self.settings.queues)),
         }))
+    }
+
+    /// Returns `true` if a TCP frame of a flow without an entry has arrived on the interface since
+    /// the filter was attached. It may be `false` although one has arrived, if a frame of a flow
+    /// with similar ports followed.
+    ///
+    /// # Errors
+    /// See [`EntryError`].
+    pub fn has_arrived(&self, flow: &Entry) -> Result<bool, EntryError> {
+        Ok(self.maps.seen().contains(&flow.key()?))
     }
 
     /// Redirects frames of the slot that arrive on receive queue `queue` to `socket`, which must be

@@ -491,6 +491,14 @@ impl Interface {
         filter.insert(entry, Verdict::Slot(filter.first_slot()))
     }
 
+    /// As [`Filter::has_arrived`].
+    ///
+    /// # Errors
+    /// See [`EntryError`].
+    pub fn has_arrived(&self, flow: &Entry) -> Result<bool, EntryError> {
+        self.own_filter()?.has_arrived(flow)
+    }
+
     /// Passes the frames that match `entry` to the kernel, even if a less specific entry would
     /// redirect them.
     ///

@@ -299,6 +299,14 @@ impl KeptInterface {
         self.filter.insert(entry, Verdict::Slot(self.filter.first_slot()))
     }
 
+    /// As [`Filter::has_arrived`].
+    ///
+    /// # Errors
+    /// See [`EntryError`].
+    pub fn has_arrived(&self, flow: &Entry) -> Result<bool, EntryError> {
+        self.filter.has_arrived(flow)
+    }
+
     /// Removes an entry. Returns `false` if there was no such entry.
     ///
     /// # Errors

@@ -297,13 +297,13 @@ sockperf_run() {
 
 # Each command is a message of one connection. Without files, in a folder that exists.
 redis_run() {
-    size=3
+    size=3 count=2000
     # In packets of 9,000 bytes.
-    [ "$device" = mtu9000 ] && size=20000
+    [ "$device" = mtu9000 ] && size=20000 count=300
     start_server 'Ready to accept' /bin/hairpin run --profile latency --summary=always --interface "$if_b" -- \
         /bin/redis-server --bind "$host_b" --port $PORT --save '' --dir /tmp --protected-mode no || return
     run_client /bin/hairpin run --profile latency --summary=always --interface "$if_a" -- \
-        /bin/redis-benchmark -h "$host_b" -p $PORT -t set,get -c 1 -n 2000 -d $size --csv
+        /bin/redis-benchmark -h "$host_b" -p $PORT -t set,get -c 1 -n $count -d $size --csv
     stop "$server"
 }
 

@@ -81,6 +81,9 @@ counters! {
     unacknowledged, Unacknowledged,
     /// Takeovers refused for now: received data were not read.
     unread, Unread,
+    /// Takeovers refused for now: no frame of the connection has arrived since the interface was
+    /// opened.
+    unseen, Unseen,
     /// Takeovers refused for now: data were received out of order.
     out_of_order, OutOfOrder,
     /// Takeovers refused: not established, or one side has closed.
@@ -134,10 +137,11 @@ counters! {
 }
 
 impl TcpCounters {
-    /// Returns the number of takeovers refused for now: data were unacknowledged or unread.
+    /// Returns the number of takeovers refused for now: data were unacknowledged or unread, or no
+    /// frame had arrived on the interface yet.
     #[must_use]
     pub fn busy(&self) -> u64 {
-        self.unacknowledged + self.unread + self.out_of_order
+        self.unacknowledged + self.unread + self.out_of_order + self.unseen
     }
 
     /// Returns the number of takeovers refused for another reason.

@@ -46,8 +46,8 @@ const WRITABLE: usize = RING / 3;
 /// back.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The takeovers in a row without a frame after which a connection stays with the kernel. One alone
-/// may be a loss.
+/// The takeovers in a row without a frame after which a connection stays with the kernel, and the
+/// attempts without one after which that is the reason. One alone may be a loss.
 const SILENT_MAX: u8 = 3;
 /// Tokens of the watcher, apart from those of UDP sockets, which count up from the first.
 static TOKENS: AtomicU64 = AtomicU64::new(FIRST_SOCKET_TOKEN | 1 << 63);
@@ -112,6 +112,8 @@ struct Inner {
     last_handback: Option<Handback>,
     /// The takeovers in a row that ended with timeouts before a frame arrived.
     silent_takeovers: u8,
+    /// The attempts in a row that found that no frame has arrived on the interface.
+    unseen: u8,
     /// The control plane's generation in which a handback was not possible, and the error: the
     /// kernel had no route, or no keeper is left.
     unroutable: Option<(u64, io::ErrorKind)>,
@@ -126,6 +128,22 @@ impl Inner {
         let bypass = self.bypass.as_deref_mut()?;
         bypass.catch_up(now());
         Some(bypass)
+    }
+
+    /// Returns the error of a refused takeover. That no frame has arrived on the interface may have
+    /// the reason that it was just opened.
+    #[cold]
+    fn put_off(&mut self, shared: &SharedState, error: TakeoverError) -> TakeoverError {
+        if !matches!(error, TakeoverError::Path(FallbackReason::NothingArrived)) {
+            return error;
+        }
+        self.unseen = self.unseen.saturating_add(1);
+        // A strict stack tries without limit.
+        if self.unseen >= SILENT_MAX && !shared.strict {
+            return error;
+        }
+        shared.tcp.count(Count::Unseen, 1);
+        TakeoverError::Busy
     }
 
     /// Returns `true` once if the owner may wait for room and there is some.
@@ -222,6 +240,7 @@ impl TcpSocket {
             attendance: None,
             last_handback: None,
             silent_takeovers: 0,
+            unseen: 0,
             unroutable: None,
             error: None,
         };
@@ -266,10 +285,13 @@ impl TcpSocket {
         let SocketState { descriptor, constants, readiness, .. } = &*self.state;
         let is_owned = matches!(descriptor, Descriptor::Owned(_));
         let bypass = takeover::take_over(&self.owner, socket, constants, is_owned, readiness);
-        let mut bypass = bypass.inspect_err(|error| {
-            self.owner.tcp.count_refusal(error);
+        let mut bypass = bypass.map_err(|error| {
+            let error = inner.put_off(&self.owner, error);
+            self.owner.tcp.count_refusal(&error);
             self.owner.tcp.release();
+            error
         })?;
+        inner.unseen = 0;
         self.owner.tcp.count(Count::TakenOver, 1);
         bypass.is_bound = inner.last_handback.is_some();
         inner.polled_at = bypass.taken_at;

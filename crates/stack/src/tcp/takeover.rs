@@ -246,6 +246,7 @@ fn take(
         Refusal::Unacknowledged => busy(shared, Count::Unacknowledged),
         Refusal::OutOfOrder => busy(shared, Count::OutOfOrder),
         Refusal::Full => TakeoverError::Full,
+        Refusal::NothingArrived => TakeoverError::Path(FallbackReason::NothingArrived),
         Refusal::NoKeeper => TakeoverError::Keeper,
         Refusal::Rule(rule) => TakeoverError::Rule(rule),
         Refusal::FilterFull => TakeoverError::Filter(EntryError::Full),
@@ -371,6 +372,9 @@ fn add_flow(
 ) -> Result<usize, TakeoverError> {
     let mut control_plane = shared.control_plane();
     let mut data_plane = shared.data_plane();
+    if shared.tcp.keeper.is_none() && !data_plane.interface.has_arrived(entry)? {
+        return Err(TakeoverError::Path(FallbackReason::NothingArrived));
+    }
     let flow = data_plane.attach_flow(key, Arc::clone(readiness));
     if shared.tcp.keeper.is_none()
         && let Err(error) = control_plane.entries.add(&data_plane, *entry, -1)

@@ -42,6 +42,8 @@ pub(super) enum Refusal {
     Rule(String),
     /// The filter has no room for the flow.
     FilterFull,
+    /// No frame of the connection has arrived on the interface.
+    NothingArrived,
     /// The keeper has ended, or does not answer.
     NoKeeper,
     Kernel(io::Error),
@@ -56,6 +58,7 @@ impl Refusal {
             Self::Full => [libc::EMFILE.cast_unsigned(), 3],
             Self::Rule(_) => [libc::EACCES.cast_unsigned(), 4],
             Self::FilterFull => [libc::E2BIG.cast_unsigned(), 5],
+            Self::NothingArrived => [libc::EAGAIN.cast_unsigned(), 6],
             Self::NoKeeper => [libc::EPIPE.cast_unsigned(), 0],
             Self::Kernel(error) => [error.raw_os_error().unwrap_or(libc::EBADF).cast_unsigned(), 0],
         }
@@ -68,6 +71,7 @@ impl Refusal {
             3 => Self::Full,
             4 => Self::Rule(text.to_string()),
             5 => Self::FilterFull,
+            6 => Self::NothingArrived,
             _ => Self::Kernel(error),
         }
     }

@@ -1,5 +1,6 @@
 //! Counts of the filter's entries by kind, the first few EtherTypes, and [exact
-//! flows](super::inline_flows). The program reads them before any lookup.
+//! flows](super::inline_flows). The program reads them before any lookup. It writes the
+//! [connections that it sees](super::seen_flows).
 //!
 //! They are the only value of an array map, mapped into this process and changed by atomics, so the
 //! program never sees half a change. An entry is counted before it is inserted and uncounted after
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use super::bpf;
 use super::entry::{EntryKind, Protocol};
 use super::inline_flows::InlineFlows;
+use super::seen_flows::SeenFlows;
 use crate::fork_guard::ForkGuardedFd;
 use crate::mapping::Mapping;
 
@@ -54,6 +56,7 @@ pub(super) struct SharedCounts {
     /// 32 bits.
     ether_types: [AtomicU64; INLINE_ETHER_TYPES],
     flows: InlineFlows,
+    seen: SeenFlows,
 }
 
 impl SharedCounts {
@@ -62,6 +65,7 @@ impl SharedCounts {
     pub(super) const OTHER_ETHER_TYPES: i32 = offset_of!(Self, other_ether_types) as i32;
     pub(super) const INLINE_ETHER_TYPES: i32 = offset_of!(Self, ether_types) as i32;
     pub(super) const INLINE_FLOWS: i32 = offset_of!(Self, flows) as i32;
+    pub(super) const SEEN_FLOWS: i32 = offset_of!(Self, seen) as i32;
 }
 
 /// The entry counts. Any number of handles may count; only one at a time may change EtherTypes.
@@ -97,6 +101,11 @@ impl EntryCounts {
     /// Returns the flows that the program compares.
     pub(super) fn flows(&self) -> &InlineFlows {
         &self.value().flows
+    }
+
+    /// Returns the connections that the program has passed to the kernel.
+    pub(super) fn seen(&self) -> &SeenFlows {
+        &self.value().seen
     }
 
     /// Returns the count of a kind.

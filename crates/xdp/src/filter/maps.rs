@@ -8,6 +8,7 @@ use super::bpf;
 use super::entry::{EntryError, EntryKind, FLOW_KEY, Key, LOCAL_KEY};
 use super::entry_counts::EntryCounts;
 use super::inline_flows::FlowWords;
+use super::seen_flows::SeenFlows;
 use crate::fork_guard::ForkGuardedFd;
 
 /// The size of a value: the base index of a slot, or the marker for the kernel.
@@ -112,6 +113,11 @@ impl Maps {
             self.counts.decrement(kind);
         }
         Ok(existed)
+    }
+
+    /// Returns the connections that the program has passed to the kernel.
+    pub(super) fn seen(&self) -> &SeenFlows {
+        self.counts.seen()
     }
 
     pub(super) fn value(&self, key: &Key) -> Result<Option<u32>, EntryError> {

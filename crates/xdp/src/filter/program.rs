@@ -27,6 +27,7 @@
 use super::assembler::{Assembler, Condition, Helper, Instruction, Label, Register, Width};
 use super::entry_counts::{INLINE_ETHER_TYPES, ProtocolCounts, SharedCounts};
 use super::inline_flows::{MULTIPLIER, SLOT_BITS, SLOT_SIZE_BITS};
+use super::seen_flows::SEEN_BITS;
 use Condition::{Above, AtLeast, Equal, NotEqual};
 use Register::{R0, R1, R2, R3, R5, R6, R7, R8, R9, R10};
 use Width::{Byte, Double, Half, Word};
@@ -350,6 +351,7 @@ fn read_ports(a: &mut Assembler, spec: &ProgramSpec, pass: Label) {
     a.jump_if(R9, Equal, UDP, udp);
     a.jump_if(R9, NotEqual, TCP, pass);
     require_bytes(a, 20, pass);
+    record_connection(a, spec);
     a.map_value(R3, spec.counts, SharedCounts::TCP);
     a.jump(known);
     a.bind(udp);
@@ -364,6 +366,24 @@ fn read_ports(a: &mut Assembler, spec: &ProgramSpec, pass: Label) {
     a.store(Half, R10, key::PORT, R1);
     a.copy(R9, R5);
     a.copy(R7, R3);
+}
+
+/// Records the connection in its slot of the table of seen flows. The position is at the TCP
+/// header, and the remote address in the key.
+fn record_connection(a: &mut Assembler, spec: &ProgramSpec) {
+    a.load(Word, R1, R7, 0);
+    a.copy(R3, R1);
+    a.multiply_word(R3, MULTIPLIER.cast_signed());
+    a.shift_right(R3, 32 - SEEN_BITS as i32);
+    a.shift_left(R3, 3);
+    // For the verifier.
+    a.and(R3, ((1 << SEEN_BITS) - 1) << 3);
+    a.map_value(R2, spec.counts, SharedCounts::SEEN_FLOWS);
+    a.add_register(R2, R3);
+    a.load(Word, R0, R10, key::REMOTE + 12);
+    a.shift_left(R0, 32);
+    a.add_register(R0, R1);
+    a.store(Double, R2, 0, R0);
 }
 
 /// Passes a datagram that is longer than a frame of the UMEM to the kernel. `offset` is that of the

@@ -50,6 +50,7 @@ impl AdoptedTcp {
             attendance: None,
             last_handback: None,
             silent_takeovers: 0,
+            unseen: 0,
             unroutable: None,
             error: None,
         };

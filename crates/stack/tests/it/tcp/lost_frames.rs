@@ -1,7 +1,7 @@
 //! Connections whose frames are all dropped, and frames of other hosts.
 
 use hairpin_stack::{DropCause, FallbackReason, PathEvent, TakeoverError};
-use hairpin_testbed::{FrameSender, Route};
+use hairpin_testbed::{FrameSender, Host, Route, Testbed};
 use hairpin_wire::{EtherType, EthernetHeader, Ipv4Header, MacAddress, Protocol, Sum, TcpFlags};
 use hairpin_wire::{TcpHeader, VlanTag};
 
@@ -86,29 +86,70 @@ fn connection_without_a_valid_frame_returns_to_the_kernel() {
     }
 }
 
-/// The peer sends to this host over a second wire, whose interface answers ARP for the address too.
+/// Makes the second host send to the first one over a second wire, whose interface answers ARP for
+/// the address too.
+fn send_elsewhere([ours, theirs]: &[Host; 2]) {
+    let mut rtnetlink = theirs.rtnetlink().unwrap();
+    let interface = Some(rtnetlink.link("veth1").unwrap().index);
+    // The peer's address has another network there.
+    let source = Some(theirs.address().into());
+    let route = Route { interface, source, ..Route::to(ours.address().into(), 32) };
+    rtnetlink.add_route(&route).unwrap();
+}
+
+fn testbed_of_two_wires() -> Testbed {
+    let testbed = testbed(1);
+    let [ours, theirs] = testbed.hosts();
+    ours.rtnetlink().unwrap().add_wire("veth1", theirs).unwrap();
+    for host in testbed.hosts() {
+        let mut rtnetlink = host.rtnetlink().unwrap();
+        let index = rtnetlink.link("veth1").unwrap().index;
+        rtnetlink.set_up(index).unwrap();
+    }
+    let mut rtnetlink = theirs.rtnetlink().unwrap();
+    let link = eventually(|| rtnetlink.link("veth1").unwrap().up);
+    assert!(link, "the second wire is down");
+    testbed
+}
+
+#[test]
+#[ignore = "needs root"]
+fn connection_of_which_no_frame_has_arrived_is_not_taken_over() {
+    for mode in MODES {
+        let testbed = testbed_of_two_wires();
+        let [ours, _] = testbed.hosts();
+        let stack = stack(ours, mode);
+        // The handshake has arrived, and one frame is enough.
+        let [before, _peer] = connect(&testbed, 0);
+        send_elsewhere(testbed.hosts());
+        let [near, far] = connect(&testbed, 0);
+        let echo = echo(far);
+        let mut socket = stack.adopt_tcp(near).unwrap();
+        let mut position = 0;
+        let reason = FallbackReason::NothingArrived;
+        for attempt in 0..6 {
+            ping_pong(&mut socket, &mut position, 1, 100);
+            let refused = ours.run(|| socket.take_over()).unwrap().unwrap_err();
+            let is_final = matches!(refused, TakeoverError::Path(it) if it == reason);
+            assert_eq!(is_final, attempt >= 2, "{mode}, attempt {attempt}: {refused:?}");
+        }
+        let counters = stack.tcp_counters();
+        assert_eq!((counters.unseen, counters.no_path, counters.taken_over), (2, 4, 0));
+        drop(socket);
+        assert_eq!(echo.join().unwrap(), position);
+        take_over(ours, &mut stack.adopt_tcp(before).unwrap());
+    }
+}
+
 #[test]
 #[ignore = "needs root"]
 fn connection_whose_frames_arrive_on_another_interface_stays_with_the_kernel() {
     for mode in MODES {
-        let testbed = testbed(1);
-        let [ours, theirs] = testbed.hosts();
-        ours.rtnetlink().unwrap().add_wire("veth1", theirs).unwrap();
-        for host in testbed.hosts() {
-            let mut rtnetlink = host.rtnetlink().unwrap();
-            let index = rtnetlink.link("veth1").unwrap().index;
-            rtnetlink.set_up(index).unwrap();
-        }
-        let mut rtnetlink = theirs.rtnetlink().unwrap();
-        let link = eventually(|| rtnetlink.link("veth1").unwrap().up);
-        assert!(link, "the second wire is down");
-        let interface = Some(rtnetlink.link("veth1").unwrap().index);
-        // The peer's address has another network there.
-        let source = Some(theirs.address().into());
-        let route = Route { interface, source, ..Route::to(ours.address().into(), 32) };
-        rtnetlink.add_route(&route).unwrap();
+        let testbed = testbed_of_two_wires();
+        let [ours, _] = testbed.hosts();
         let stack = stack(ours, mode);
         let [near, far] = connect(&testbed, 0);
+        send_elsewhere(testbed.hosts());
         let local = near.local_addr().unwrap();
         let echo = echo(far);
         let mut socket = stack.adopt_tcp(near).unwrap();

@@ -393,6 +393,33 @@ fn check(census: &Census) {
 
 #[test]
 #[ignore = "needs root"]
+fn connection_has_arrived_once_a_frame_of_it_was_passed() {
+    let filter = Filter::load(&FilterSettings::default()).unwrap();
+    let ends: [[IpAddr; 2]; 2] =
+        [[LOCALS_4[0].into(), REMOTES_4[0].into()], [LOCALS_6[0].into(), REMOTES_6[0].into()]];
+    for (family, [to, from]) in ends.into_iter().enumerate() {
+        let flow = |local, remote| Entry::Flow {
+            protocol: Protocol::Tcp,
+            vlan: None,
+            local: SocketAddr::new(to, local),
+            remote: SocketAddr::new(from, remote),
+        };
+        let udp = frames::udp(to, 443, from, 7_000);
+        let mut tcp = udp.clone();
+        tcp[[23, 20][family]] = 6;
+        let cut = tcp.clone();
+        tcp.extend([0; 12]);
+        for (frame, expected) in [(udp, false), (cut, false), (tcp, true)] {
+            assert!(!filter.would_redirect(&frame, None).unwrap());
+            assert_eq!(filter.has_arrived(&flow(443, 7_000)).unwrap(), expected, "{frame:02x?}");
+        }
+        assert!(!filter.has_arrived(&flow(7_000, 443)).unwrap());
+        assert!(!filter.has_arrived(&flow(443, 7_001)).unwrap());
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
 fn maps_accept_entries_up_to_their_capacity() {
     let settings = FilterSettings { flows: 2, locals: 2, groups: 2, ..FilterSettings::default() };
     let filter = Filter::load(&settings).unwrap();

@@ -246,7 +246,11 @@ impl Client {
         if let Some(rule) = rule {
             return Err(Refusal::Rule(rule));
         }
-        interface.redirect(&flow(addresses)).map_err(|error| match error {
+        let flow = flow(addresses);
+        if !interface.has_arrived(&flow).map_err(errno)? {
+            return Err(Refusal::NothingArrived);
+        }
+        interface.redirect(&flow).map_err(|error| match error {
             EntryError::Full => Refusal::FilterFull,
             error => Refusal::Kernel(errno(error)),
         })?;
