@@ -20,8 +20,9 @@ use serde::Serialize;
 /// ratio is B's divided by A's. The 95 % interval of the quiet ratio comes from the rounds of both
 /// files (bootstrap), widened by the difference between two equal runs; rows need 6 rounds with a
 /// median in either file. A verdict is slower or faster if the whole interval is above or below 1,
-/// otherwise within noise; a different result of the medians follows the verdict. The exit status
-/// is 0 whatever the verdicts, unless --fail-on-slower is given.
+/// the same if it contains 1 and lies within 0.95 to 1.05, otherwise undecided, with the rounds
+/// that would decide; a different result of the medians follows the verdict. The exit status is 0
+/// whatever the verdicts, unless --fail-on-slower is given.
 #[derive(clap::Args, Debug, Clone)]
 pub struct CompareArgs {
     /// Results file to compare with, written by --json
@@ -125,8 +126,8 @@ fn head(files: [(&PathBuf, &Results); 2], machines: &[String]) -> String {
 fn reading(allowance: f64) -> String {
     format!(
         "µs; ratios B / A. p50: the median over rounds; quiet: the lower decile over rounds, \
-         whose ratio has the interval. Within noise if it contains 1; two equal runs may differ \
-         by {:.1} %\n",
+         whose ratio has the interval. The same if it lies within 0.95 to 1.05; two equal runs may \
+         differ by {:.1} %\n",
         allowance * 100.0
     )
 }

@@ -65,8 +65,10 @@ pub struct ComparedRow {
 /// The verdict of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The interval of the ratio contains 1.
-    WithinNoise,
+    /// The interval of the ratio contains 1, and lies within [`Ratio::EQUAL`].
+    Same,
+    /// The interval contains 1, and is wider.
+    Undecided,
     /// The interval is below 1.
     Faster,
     /// The interval is above 1.
@@ -119,11 +121,20 @@ impl fmt::Display for Reason {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::WithinNoise => f.write_str("within noise"),
+            Self::Same => f.write_str("the same"),
+            Self::Undecided => f.write_str("undecided"),
             Self::Faster => f.write_str("faster"),
             Self::Slower => f.write_str("slower"),
             Self::NotComparable(reason) => write!(f, "not comparable: {reason}"),
         }
+    }
+}
+
+impl Verdict {
+    /// Returns `true` if B is faster or slower.
+    #[must_use]
+    pub fn is_change(self) -> bool {
+        matches!(self, Self::Faster | Self::Slower)
     }
 }
 
@@ -217,9 +228,22 @@ impl Compared {
         }
     }
 
-    /// Returns the verdict of the medians if it differs from the verdict.
+    /// Returns the verdict of the medians if it differs from the verdict and one of them is a
+    /// change.
     fn contradiction(&self) -> Option<Verdict> {
-        self.median_verdict.filter(|verdict| *verdict != self.verdict)
+        let is_change = |it: Verdict| it.is_change() || self.verdict.is_change();
+        self.median_verdict.filter(|it| *it != self.verdict && is_change(*it))
+    }
+
+    /// Returns the number of rounds of both files that would probably decide; `None` if that takes
+    /// too many, or if equal runs differ by more.
+    fn rounds_to_decide(&self) -> Option<usize> {
+        let (drawn, widened) = (self.quiet_over_rounds?, self.quiet_ratio?);
+        let [narrow, wide] = [drawn, widened].map(|it| (it.high / it.ratio).ln());
+        // Either the interval excludes 1, or it lies within the bounds.
+        let distance = drawn.ratio.ln().abs().max(drawn.distance_to_bound());
+        let rounds = self.a.as_ref()?.rounds.min(self.b.as_ref()?.rounds);
+        drawn.rounds_to_reach(distance, rounds, (wide.powi(2) - narrow.powi(2)).max(0.0).sqrt())
     }
 }
 
@@ -305,7 +329,7 @@ mod tests {
             compared.iter().map(|it| (it.setting.wait.as_str(), it.verdict.to_string())).collect();
         let expected = [
             ("poll", "slower".to_owned()),
-            ("spin", "within noise".to_owned()),
+            ("spin", "the same".to_owned()),
             ("block", "not comparable: only in B".to_owned()),
         ];
         assert_eq!(verdicts, expected);
@@ -348,8 +372,8 @@ mod tests {
         let [a, mut b] = [10_000, 10_500].map(|p50| file(vec![row("poll", p50, 7)]));
         assert_eq!(compare(&a, &b)[0].verdict, Verdict::Slower);
         b.host.virtualised = true;
-        assert_eq!(compare(&a, &b)[0].verdict, Verdict::WithinNoise);
-        assert_eq!(compare(&b, &a)[0].verdict, Verdict::WithinNoise);
+        assert_eq!(compare(&a, &b)[0].verdict, Verdict::Undecided);
+        assert_eq!(compare(&b, &a)[0].verdict, Verdict::Undecided);
         assert_eq!(compare_allowing(&a, &b, 0.03)[0].verdict, Verdict::Slower);
     }
 
@@ -365,7 +389,7 @@ mod tests {
     fn verdict_is_that_of_the_quiet_rounds() {
         let [a, b] = [file(vec![disturbed(10_000, 0)]), file(vec![disturbed(10_000, 6)])];
         let compared = &compare(&a, &b)[0];
-        assert_eq!(compared.verdict, Verdict::WithinNoise);
+        assert_eq!(compared.verdict, Verdict::Undecided);
         assert_eq!(compared.median_verdict, Some(Verdict::Slower));
         assert_eq!(compared.contradiction(), Some(Verdict::Slower));
         let [a, b] = [compared.a.as_ref().unwrap(), compared.b.as_ref().unwrap()];
@@ -395,13 +419,13 @@ mod tests {
             .collect();
         let expected = [
             "wait case p50 A p50 B ratio quiet A quiet B ratio 95 % interval verdict",
-            "poll ping 10.00 10.00 1.000 10.00 10.00 1.000 0.980 to 1.020 within noise",
+            "poll ping 10.00 10.00 1.000 10.00 10.00 1.000 0.980 to 1.020 the same",
             "spin ping 4.00 5.00 1.250 4.00 - - - not comparable: too few rounds: 7 and 0, 6 are \
              needed; B late; B 3 lost",
         ];
         assert_eq!(lines, expected);
-        let census = "2 rows: 1 within noise, 0 slower, 0 faster, 1 not comparable; the median of \
-                      all quiet ratios is 1.000\n";
+        let census = "2 rows: 1 the same, 0 undecided, 0 slower, 0 faster, 1 not comparable; the \
+                      median of all quiet ratios is 1.000\n";
         assert_eq!(Compared::census(&compared), census);
         assert!(Compared::census(&[]).ends_with("0 not comparable\n"));
     }

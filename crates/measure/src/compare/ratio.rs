@@ -23,6 +23,40 @@ impl Ratio {
     /// the true median in less than 95 % of all cases.
     pub const ROUNDS_MIN: usize = 6;
 
+    /// Two figures are equal if the whole interval of their ratio lies within these bounds.
+    pub const EQUAL: [f64; 2] = [0.95, 1.05];
+
+    /// The most rounds that [`rounds_to_reach`](Self::rounds_to_reach) suggests.
+    const ROUNDS_MAX: f64 = 100_000.0;
+
+    /// Returns `true` if the whole interval lies within [`EQUAL`](Self::EQUAL).
+    #[must_use]
+    pub fn is_equal(self) -> bool {
+        let [least, most] = Self::EQUAL;
+        self.low >= least && self.high <= most
+    }
+
+    /// Returns the distance of the ratio from the nearest bound of [`EQUAL`](Self::EQUAL), as the
+    /// difference of logarithms: negative outside of them.
+    #[must_use]
+    pub fn distance_to_bound(self) -> f64 {
+        let [least, most] = Self::EQUAL.map(f64::ln);
+        let log = self.ratio.ln();
+        (log - least).min(most - log)
+    }
+
+    /// Returns the number of rounds after which the interval would probably be narrow enough to
+    /// reach only `distance` from the ratio, as a logarithm; `None` if that takes too many.
+    ///
+    /// `rounds` is the number that this interval is from: its width falls with the square root.
+    /// `fixed` is the part of the width that no number of rounds changes.
+    #[must_use]
+    pub fn rounds_to_reach(self, distance: f64, rounds: usize, fixed: f64) -> Option<usize> {
+        let half = (self.high / self.ratio).ln().max((self.ratio / self.low).ln());
+        let needed = rounds as f64 * half.powi(2) / (distance.powi(2) - fixed.powi(2)).max(0.0);
+        (needed <= Self::ROUNDS_MAX).then(|| (needed.ceil() as usize).max(rounds + 1))
+    }
+
     /// Returns the ratio of the median of `b` to that of `a`, each with a figure per round. The
     /// rounds of both are resampled independently, because the runs are. `None` with fewer than
     /// [`Self::ROUNDS_MIN`] rounds, or with a figure of zero.
@@ -87,7 +121,8 @@ impl Ratio {
         match self {
             Self { low, .. } if low > 1.0 => Verdict::Slower,
             Self { high, .. } if high < 1.0 => Verdict::Faster,
-            _ => Verdict::WithinNoise,
+            it if it.is_equal() => Verdict::Same,
+            _ => Verdict::Undecided,
         }
     }
 }
@@ -168,10 +203,7 @@ mod tests {
         let ratio = Ratio::from_medians(&SEVEN, &twice).unwrap();
         assert_eq!(ratio.ratio, 2.0);
         assert!((1.9..2.0).contains(&ratio.low) && (2.0..2.1).contains(&ratio.high), "{ratio:?}");
-        assert_eq!(
-            Ratio::from_medians(&SEVEN, &SEVEN).map(Ratio::verdict),
-            Some(Verdict::WithinNoise)
-        );
+        assert_eq!(Ratio::from_medians(&SEVEN, &SEVEN).map(Ratio::verdict), Some(Verdict::Same));
     }
 
     #[test]
@@ -208,7 +240,7 @@ mod tests {
     #[test]
     fn widened_adds_squares_of_logarithms() {
         let ratio = Ratio { ratio: 1.0, low: 1.0 / 1.03, high: 1.03 };
-        assert_eq!(ratio.widened(0.0).verdict(), Verdict::WithinNoise);
+        assert_eq!(ratio.widened(0.0).verdict(), Verdict::Same);
         let widened = ratio.widened(0.04);
         let expected = 1.03_f64.ln().hypot(1.04_f64.ln()).exp();
         assert!(
@@ -216,9 +248,28 @@ mod tests {
         );
         let exact = Ratio { ratio: 1.07, low: 1.07, high: 1.07 };
         assert_eq!(exact.widened(0.06).verdict(), Verdict::Slower);
-        assert_eq!(exact.widened(0.08).verdict(), Verdict::WithinNoise);
+        assert_eq!(exact.widened(0.08).verdict(), Verdict::Undecided);
         let fast = Ratio { ratio: 0.9, low: 0.9, high: 0.9 };
         assert_eq!(fast.widened(0.06).verdict(), Verdict::Faster);
+    }
+
+    #[test]
+    fn equality_needs_the_whole_interval() {
+        let of = |ratio, low, high| Ratio { ratio, low, high };
+        assert!(of(1.0, 0.95, 1.05).is_equal());
+        for wide in [of(1.0, 0.94, 1.01), of(1.0, 0.99, 1.06), of(0.817, 0.304, 1.527)] {
+            assert!(!wide.is_equal() && wide.verdict() == Verdict::Undecided);
+        }
+    }
+
+    #[test]
+    fn width_falls_with_the_square_root_of_the_rounds() {
+        let ratio = Ratio { ratio: 1.0, low: 1.0 / 1.1, high: 1.1 };
+        assert_eq!(ratio.rounds_to_reach(1.1_f64.ln() / 2.0, 10, 0.0), Some(40));
+        assert_eq!(ratio.rounds_to_reach(ratio.distance_to_bound(), 10, 0.0), Some(39));
+        assert_eq!(ratio.rounds_to_reach(0.05, 10, 0.05), None, "the fixed part alone is too wide");
+        assert_eq!(ratio.rounds_to_reach(0.001, 10, 0.0), Some(90_841));
+        assert_eq!(ratio.rounds_to_reach(0.0001, 10, 0.0), None);
     }
 
     proptest! {

@@ -129,16 +129,25 @@ impl Compared {
 
     /// Returns the verdict, that of the medians if it differs, and the restrictions of both rows.
     fn verdict_with_notes(&self) -> String {
+        let rounds = (self.verdict == Verdict::Undecided).then(|| match self.rounds_to_decide() {
+            Some(rounds) => format!("; about {rounds} rounds would decide"),
+            None => "; no number of rounds would decide: equal runs differ by more".to_owned(),
+        });
         let medians = self.contradiction().map(|verdict| format!("; the medians: {verdict}"));
         let notes = [("A", &self.a), ("B", &self.b)].into_iter().flat_map(|(name, row)| {
             row.iter().flat_map(|it| &it.notes).map(move |note| format!("; {name} {note}"))
         });
-        std::iter::once(self.verdict.to_string()).chain(medians).chain(notes).collect()
+        std::iter::once(self.verdict.to_string())
+            .chain(rounds)
+            .chain(medians)
+            .chain(notes)
+            .collect()
     }
 
     const fn verdict_word(&self) -> &'static str {
         match self.verdict {
-            Verdict::WithinNoise => "noise",
+            Verdict::Same => "same",
+            Verdict::Undecided => "undecided",
             Verdict::Faster => "faster",
             Verdict::Slower => "slower",
             Verdict::NotComparable(_) => "none",
@@ -173,9 +182,10 @@ impl Compared {
             }
         };
         format!(
-            "{}: {} within noise, {} slower, {} faster, {} not comparable{median}\n",
+            "{}: {} the same, {} undecided, {} slower, {} faster, {} not comparable{median}\n",
             crate::counted(compared.len(), "row"),
-            count(|it| *it == Verdict::WithinNoise),
+            count(|it| *it == Verdict::Same),
+            count(|it| *it == Verdict::Undecided),
             count(|it| *it == Verdict::Slower),
             count(|it| *it == Verdict::Faster),
             count(|it| matches!(it, Verdict::NotComparable(_))),

