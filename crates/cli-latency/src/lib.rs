@@ -17,6 +17,7 @@
 //! | [`run`] | an unmodified program over AF_XDP |
 //! | [`report`], [`bench_compare`] | results files as a page; two of them compared |
 //! | [`stat`] | live counters of running processes |
+//! | [`jitter`] | interruptions of cores |
 //!
 //! ```
 //! use clap::{Args, Command};
@@ -29,6 +30,7 @@
 
 pub mod bench;
 pub mod bench_compare;
+pub mod jitter;
 pub mod lab;
 pub mod ping;
 pub mod pong;

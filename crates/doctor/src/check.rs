@@ -7,14 +7,12 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use hairpin_feed_handler::config::{ChannelConfig, Config as FeedConfig, ConfigError as FeedError};
-use hairpin_host::{Clock, ClockSync, address_interface, allowed_cores, clock_sync};
+use hairpin_host::{Clock, ClockSync, address_interface, allowed_cores, clock_sync, format_cores};
 use hairpin_order_entry::{
     Config as OrderConfig, ConfigError, MsgwConfigError, msgw_schema_version, msgw_segments,
     redact_keys,
 };
 use hairpin_time::{Duration, Utc};
-
-use crate::root::format_cores;
 
 /// The largest file that is read, in bytes. CME's own have about 300 kB.
 const BYTES_MAX: u64 = 16 << 20;

@@ -1,7 +1,9 @@
 //! Containers and their limits.
 
+use hairpin_host::format_cores;
+
 use crate::finding::Finding;
-use crate::root::{Root, format_cores};
+use crate::root::Root;
 
 const GROUPS: &str = "sys/fs/cgroup";
 /// The memory below which the commands may be killed, in bytes.

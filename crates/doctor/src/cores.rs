@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use hairpin_host::{format_cores, parse_cores};
+
 use crate::finding::{Finding, Severity};
 use crate::measurements::Measurements;
-use crate::root::{Root, format_cores, parse_cores};
+use crate::root::Root;
 
 const CPU: &str = "sys/devices/system/cpu";
 /// The exit latency above which an idle state matters, in microseconds. C1 has 1 to 2.

@@ -1,9 +1,11 @@
 //! The queues of an interface: their number, rings, interrupts and memory node.
 
+use hairpin_host::format_cores;
+
 use crate::finding::Finding;
 use crate::interface::{InterfaceFacts, folder};
 use crate::kernel::InterfaceAnswers;
-use crate::root::{Root, format_cores};
+use crate::root::Root;
 
 /// The receive ring below which bursts are lost: about 0.4 ms of full frames at 10 Gbit/s.
 const RING_MIN: u32 = 512;

@@ -7,6 +7,8 @@ use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use hairpin_host::parse_cores;
+
 /// The files of a host: `/proc`, `/sys` and others below `/`, or below the folder of a test.
 ///
 /// It remembers the files that this process may not read.
@@ -87,39 +89,9 @@ impl Root {
     }
 }
 
-/// Parses a list of cores such as `0-3,8`. Words that are not cores are skipped.
-pub(crate) fn parse_cores(text: &str) -> Vec<usize> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
-    };
-    text.split(',').filter_map(range).flatten().collect()
-}
-
-/// Formats cores in ascending order as the kernel does: `0-3,8`.
-pub(crate) fn format_cores(cores: &[usize]) -> String {
-    let ranges = cores.chunk_by(|before, after| before + 1 == *after);
-    let ranges: Vec<String> = ranges
-        .map(|range| match range {
-            [first, .., last] => format!("{first}-{last}"),
-            _ => range.iter().map(usize::to_string).collect(),
-        })
-        .collect();
-    ranges.join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn core_lists_are_parsed_and_formatted() {
-        for (text, cores) in [("0-3,8", vec![0, 1, 2, 3, 8]), ("", vec![]), ("5", vec![5])] {
-            assert_eq!(parse_cores(text), cores);
-            assert_eq!(format_cores(&cores), text);
-        }
-        assert_eq!(parse_cores("managed_irq,domain,2-3"), [2, 3]);
-    }
 
     #[test]
     fn missing_files_are_not_unread() {

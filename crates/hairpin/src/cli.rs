@@ -11,8 +11,8 @@ use hairpin_measure::Style;
 use hairpin_order_entry::redact_keys;
 
 use crate::cmd::{
-    bench, bench_compare, check, decode, doctor, exchange, feed, generate, lab, order, ping, pong,
-    rds_stress, report, run, stat, t2t, trader,
+    bench, bench_compare, check, decode, doctor, exchange, feed, generate, jitter, lab, order,
+    ping, pong, rds_stress, report, run, stat, t2t, trader,
 };
 use crate::completion;
 
@@ -57,6 +57,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Check configuration files, and connect to nothing
     Check(check::CheckArgs),
+    Jitter(jitter::JitterArgs),
     /// Compare programs over kernel sockets and under `hairpin run`, between two hosts made for it
     Lab(lab::LabArgs),
     /// Write a page with charts from results files
@@ -128,6 +129,7 @@ pub fn run(library: &[u8]) -> ExitCode {
         Command::Run(arguments) => run::run(&arguments, library),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Jitter(arguments) => jitter::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::PingSockperf(arguments) => ping::sockperf_check::run(&arguments),
         Command::PingPing(arguments) => ping::child::run(&arguments),

@@ -1,6 +1,7 @@
 //! Interruptions of a spinning thread on one core.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hairpin_time::{Duration, Instant};
 
@@ -35,12 +36,28 @@ pub struct CoreWatch {
 pub fn watch_core(core: usize, span: Duration, threshold: Duration) -> io::Result<CoreWatch> {
     let watch = move || {
         name_thread("core-watch")?;
-        pin(core).map_err(not_pinned)?;
-        let clock = Clock::new();
-        Ok(watch(core, span, threshold, || clock.instant()))
+        watch_this_core(core, span, threshold, &AtomicBool::new(false), |_| {})
     };
     let thread = std::thread::Builder::new().spawn(watch)?;
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// As [`watch_core`], on the calling thread, which stays pinned to the core. Calls `record` with
+/// each pause, and ends early when `stop` is set.
+///
+/// # Errors
+/// As for [`watch_core`].
+pub fn watch_this_core(
+    core: usize,
+    span: Duration,
+    threshold: Duration,
+    stop: &AtomicBool,
+    record: impl FnMut(Duration),
+) -> io::Result<CoreWatch> {
+    pin(core).map_err(not_pinned)?;
+    let clock = Clock::new();
+    let read = || clock.instant();
+    Ok(watch(core, span, threshold, stop, read, record))
 }
 
 fn not_pinned(error: PinError) -> io::Error {
@@ -56,18 +73,21 @@ fn watch(
     core: usize,
     span: Duration,
     threshold: Duration,
+    stop: &AtomicBool,
     mut read: impl FnMut() -> Instant,
+    mut record: impl FnMut(Duration),
 ) -> CoreWatch {
     let (mut interruptions, mut interrupted, mut longest) = (0, Duration::ZERO, Duration::ZERO);
     let start = read();
     let mut last = start;
-    while last.saturating_since(start) < span {
+    while last.saturating_since(start) < span && !stop.load(Ordering::Relaxed) {
         let now = read();
         let pause = now.saturating_since(last);
         if pause > threshold {
             interruptions += 1;
             interrupted += pause;
             longest = longest.max(pause);
+            record(pause);
         }
         last = now;
     }
@@ -84,7 +104,11 @@ mod tests {
         let at =
             || Instant::from_nanos(times.next().expect("the measurement ends before the readings"));
         let span = Duration::from_nanos(7_040);
-        let watched = watch(3, span, Duration::from_nanos(1_000), at);
+        let (mut pauses, never) = (Vec::new(), AtomicBool::new(false));
+        let threshold = Duration::from_nanos(1_000);
+        let record = |pause: Duration| pauses.push(pause.as_nanos());
+        let watched = watch(3, span, threshold, &never, at, record);
+        assert_eq!(pauses, [1_001, 5_000]);
         let expected = CoreWatch {
             core: 3,
             watched: span,

@@ -20,6 +20,7 @@
 //! | `accelerated.rs` | whether `hairpin run` accelerates a socket |
 //! | `stop_signal.rs` | signals that ask the process to stop |
 //! | `core_watch.rs`, `core_counters.rs` | interruptions of a core; steal time and backlog drops |
+//! | `core_events.rs`, `core_list.rs` | the causes of interruptions; lists such as `0-3,8` |
 //! | `host_facts.rs` | CPU, kernel and governor for results files |
 //! | `interface.rs`, `interface_drops.rs`, `interface_driver.rs` | network interfaces |
 //!
@@ -42,6 +43,8 @@ mod clock;
 mod clock_cost;
 mod clock_sync;
 mod core_counters;
+mod core_events;
+mod core_list;
 mod core_watch;
 mod drift;
 mod host_facts;
@@ -59,7 +62,9 @@ pub use clock::{Clock, ClockSource};
 pub use clock_cost::ClockCost;
 pub use clock_sync::{ClockSync, clock_sync};
 pub use core_counters::{backlog_drops, busy_time, process_time, steal_time};
-pub use core_watch::{CoreWatch, watch_core};
+pub use core_events::{CoreEvent, CoreEvents, displacements};
+pub use core_list::{format_cores, parse_cores};
+pub use core_watch::{CoreWatch, watch_core, watch_this_core};
 pub use drift::Drift;
 pub use host_facts::HostFacts;
 pub use interface::{Interface, address_interface, interface_address};

@@ -27,6 +27,7 @@ mod feed;
 mod gateway_rules;
 mod host_rules;
 mod instrument_groups;
+mod jitter;
 mod keeper;
 mod lab;
 mod order;
