@@ -67,8 +67,8 @@ pub(crate) struct Arguments {
     /// Write the results to FILE as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Replace the committed results and the table of the guide, after a run of all cells
-    #[arg(long, conflicts_with_all = ["kernel", "driver", "device", "test", "profile", "hairpin"])]
+    /// Replace the cells that ran in the committed results, and the table of the guide
+    #[arg(long, conflicts_with = "hairpin")]
     write: bool,
     /// Keep downloads, images and logs in DIR [default: hairpin-vm in XDG_CACHE_HOME or ~/.cache]
     #[arg(long, value_name = "DIR")]
@@ -182,7 +182,8 @@ impl Machine {
             results.extend(run.run(&cell::of_kernel(*kernel, &self.cells))?);
             // After each kernel, so that an interrupted run keeps what is done.
             if let Some(path) = json {
-                table::write(&results, path)?;
+                let rows: Vec<_> = results.iter().map(table::Row::from).collect();
+                table::write(&rows, path)?;
             }
         }
         Ok(results)

@@ -11,19 +11,32 @@ use super::kernel::Kernel;
 use super::report::Outcome;
 use super::table::{self, Row};
 
-/// The results of the last whole run, relative to the root.
+/// The last result of each cell, relative to the root.
 const RESULTS: &str = "docs/results/kernels-and-drivers.json";
 /// The page with the table, relative to the root.
 const PAGE: &str = "docs/guide/kernel-bypass.md";
 const BEGIN: &str = "<!-- kernels -->\n";
 const END: &str = "<!-- /kernels -->\n";
 
-/// Replaces the committed results and the table of the guide.
+/// Replaces the cells of these results in the committed ones, and the table of the guide.
 pub(super) fn write(root: &Path, results: &[table::CellResult]) -> Result<()> {
-    table::write(results, &root.join(RESULTS))?;
+    let committed = table::read(&root.join(RESULTS))?;
+    let rows = merged(committed, results.iter().map(Row::from).collect());
+    table::write(&rows, &root.join(RESULTS))?;
     let path = root.join(PAGE);
-    let page = with_table(&fs::read_to_string(&path)?, &table::read(&root.join(RESULTS))?)?;
+    let page = with_table(&fs::read_to_string(&path)?, &rows)?;
     fs::write(&path, page).with_context(|| format!("cannot write {PAGE}"))
+}
+
+/// Replaces the rows of cells that ran again, and adds those of others.
+fn merged(mut rows: Vec<Row>, newer: Vec<Row>) -> Vec<Row> {
+    for row in newer {
+        match rows.iter_mut().find(|it| it.cell() == row.cell()) {
+            Some(before) => *before = row,
+            None => rows.push(row),
+        }
+    }
+    rows
 }
 
 /// Returns the page with this table.
@@ -128,6 +141,16 @@ mod tests {
         let rows = table::read(&root.join(RESULTS)).unwrap();
         let page = fs::read_to_string(root.join(PAGE)).unwrap();
         assert!(with_table(&page, &rows).unwrap() == page, "run `cargo xtask vm --write`");
+    }
+
+    #[test]
+    fn cells_that_ran_again_replace_the_committed_ones() {
+        let of = |test, outcome| row(Kernel::V6_12, Driver::Igb, test, outcome, "");
+        let (pass, failed) = (Outcome::Pass, Outcome::Failed);
+        let committed = vec![of(Test::Udp, failed), of(Test::Tcp, pass)];
+        let all = merged(committed, vec![of(Test::RunUdp, pass), of(Test::Udp, pass)]);
+        let shown: Vec<_> = all.iter().map(|it| (&*it.test, it.outcome)).collect();
+        assert_eq!(shown, [("udp", pass), ("tcp", pass), ("run-udp", pass)]);
     }
 
     #[test]

@@ -298,8 +298,8 @@ sockperf_run() {
 # Each command is a message of one connection. Without files, in a folder that exists.
 redis_run() {
     size=3 count=2000
-    # In packets of 9,000 bytes.
-    [ "$device" = mtu9000 ] && size=20000 count=300
+    # In one packet that is longer than a frame of memory.
+    [ "$device" = mtu9000 ] && size=6000 count=600
     start_server 'Ready to accept' /bin/hairpin run --profile latency --summary=always --interface "$if_b" -- \
         /bin/redis-server --bind "$host_b" --port $PORT --save '' --dir /tmp --protected-mode no || return
     run_client /bin/hairpin run --profile latency --summary=always --interface "$if_a" -- \

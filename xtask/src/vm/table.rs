@@ -123,11 +123,16 @@ pub(super) struct Row {
     pub(super) log: Vec<String>,
 }
 
-/// Writes the results to a file as JSON: an array with an object for each cell.
-pub(super) fn write(results: &[CellResult], path: &Path) -> Result<()> {
-    let rows: Vec<Row> = results
-        .iter()
-        .map(|it| Row {
+impl Row {
+    /// Returns what identifies the cell.
+    pub(super) fn cell(&self) -> [&str; 4] {
+        [&self.kernel, &self.driver, &self.device, &self.test]
+    }
+}
+
+impl From<&CellResult> for Row {
+    fn from(it: &CellResult) -> Self {
+        Self {
             kernel: it.kernel.name(),
             release: it.release.clone(),
             driver: name_of(it.cell.driver),
@@ -137,9 +142,13 @@ pub(super) fn write(results: &[CellResult], path: &Path) -> Result<()> {
             reason: it.reason.clone(),
             mode: it.mode.clone(),
             log: if it.outcome == Outcome::Failed { it.log.clone() } else { Vec::new() },
-        })
-        .collect();
-    let text = serde_json::to_string_pretty(&rows)? + "\n";
+        }
+    }
+}
+
+/// Writes rows to a file as JSON: an array with an object for each cell.
+pub(super) fn write(rows: &[Row], path: &Path) -> Result<()> {
+    let text = serde_json::to_string_pretty(rows)? + "\n";
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
@@ -192,7 +201,8 @@ kernel  driver  device  mode                   udp       tcp
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.json");
         let results = [result(Driver::E1000e, Test::HostPing, Outcome::Failed, "no answer")];
-        write(&results, &path).unwrap();
+        let rows: Vec<Row> = results.iter().map(Row::from).collect();
+        write(&rows, &path).unwrap();
         let rows = read(&path).unwrap();
         assert_eq!((&*rows[0].driver, &*rows[0].test), ("e1000e", "host-ping"));
         assert_eq!(rows[0].outcome, Outcome::Failed);
