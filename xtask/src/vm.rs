@@ -236,7 +236,7 @@ fn hairpin(workspace: &Workspace, arguments: &Arguments) -> Result<PathBuf> {
     Ok(workspace.target.join(folder).join("hairpin"))
 }
 
-/// The guests in a row that may report nothing because QEMU has lost their timer.
+/// The guests in a row that may report nothing because QEMU has crashed or lost their timer.
 const USELESS_MAX: usize = 4;
 
 /// The runs of a kernel's guests.
@@ -257,13 +257,14 @@ impl KernelRun<'_> {
             let remaining = &cells[results.len()..];
             let found = self.run_guest(remaining, boots)?;
             useless = if found.is_empty() { useless + 1 } else { 0 };
-            ensure!(useless < USELESS_MAX, "QEMU has lost the timer of {useless} guests in a row");
+            ensure!(useless < USELESS_MAX, "QEMU has crashed or lost its timer {useless} times");
             results.extend(found);
         }
         Ok(results)
     }
 
-    /// Runs one guest. Returns the results of at least one cell; none if QEMU has lost its timer.
+    /// Runs one guest. Returns the results of at least one cell; possibly none if QEMU has crashed
+    /// or lost its timer.
     fn run_guest(&self, cells: &[Cell], boot: usize) -> Result<Vec<CellResult>> {
         let name = self.kernel.name();
         let file_system = self.logs.join(format!("{name}.cpio"));
@@ -279,7 +280,13 @@ impl KernelRun<'_> {
         let end = loop {
             let line = match guest.next() {
                 Next::Line(line) => line,
-                Next::End => break "the guest ends during the test",
+                Next::End => match crash(&messages) {
+                    Some(reason) => {
+                        println!("vm: kernel {name}: QEMU has crashed, booting again: {reason}");
+                        return Ok(results);
+                    }
+                    None => break "the guest ends during the test",
+                },
                 Next::Silence => break "the guest reports nothing",
                 Next::LostTimer => {
                     println!("vm: kernel {name}: QEMU has lost its timer, booting again");
@@ -336,6 +343,12 @@ impl KernelRun<'_> {
     }
 }
 
+/// Returns the failed assertion of QEMU itself, if its messages contain one.
+fn crash(messages: &Path) -> Option<String> {
+    let text = String::from_utf8_lossy(&fs::read(messages).ok()?).into_owned();
+    text.lines().find(|line| line.contains("Assertion `")).map(str::to_owned)
+}
+
 /// Returns the last lines of a file, each with a name in front.
 fn last_lines(name: &str, path: &Path) -> Vec<String> {
     let bytes = fs::read(path).unwrap_or_default();
@@ -343,4 +356,22 @@ fn last_lines(name: &str, path: &Path) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let start = lines.len().saturating_sub(40);
     lines[start..].iter().map(|line| format!("{name}: {}", line.trim_end())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crash_of_qemu_is_an_assertion_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let messages = folder.path().join("qemu");
+        let warning = "qemu-system-x86_64: warning: hub 3 is not connected to host network\n";
+        fs::write(&messages, warning).unwrap();
+        assert_eq!(crash(&messages), None);
+        let assertion = "qemu-system-x86_64: physmem.c:2678: f: Assertion `index < n' failed.";
+        fs::write(&messages, format!("{warning}{assertion}\n")).unwrap();
+        assert_eq!(crash(&messages).as_deref(), Some(assertion));
+        assert_eq!(crash(&folder.path().join("none")), None);
+    }
 }
