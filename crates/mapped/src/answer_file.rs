@@ -1,7 +1,8 @@
 //! A text that a process writes when another process asks for it.
 //!
 //! The file, little-endian: the number of the last question (8 bytes), the number of the question
-//! that is answered (8), the length of the text (8), the text.
+//! that is answered (8), the id of the process that answers (8), the length of the text (8), the
+//! text.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -13,8 +14,9 @@ use std::time::{Duration, Instant};
 use crate::mapping;
 
 const ANSWERED: u64 = 8;
-const LENGTH: u64 = 16;
-const TEXT: u64 = 24;
+const PROCESS: u64 = 16;
+const LENGTH: u64 = 24;
+const TEXT: u64 = 32;
 /// The longest text that is read: another process may write anything.
 const TEXT_MAX: u64 = 64 << 20;
 const POLL: Duration = Duration::from_millis(10);
@@ -53,6 +55,7 @@ impl AnswerFile {
         let text = text();
         self.file.write_all_at(text.as_bytes(), TEXT)?;
         self.file.write_all_at(&(text.len() as u64).to_le_bytes(), LENGTH)?;
+        self.file.write_all_at(&u64::from(std::process::id()).to_le_bytes(), PROCESS)?;
         self.file.write_all_at(&question.to_le_bytes(), ANSWERED)?;
         self.answered = question;
         Ok(())
@@ -70,6 +73,8 @@ impl AnswerFile {
 pub struct Question {
     file: File,
     number: u64,
+    /// The id of the process in its own namespace; `None` if the kernel does not report it.
+    process: Option<u64>,
 }
 
 impl Question {
@@ -82,13 +87,13 @@ impl Question {
             let link = link.path();
             let target = fs::read_link(&link);
             if target.is_ok_and(|it| it.as_os_str() == "/memfd:hairpin-answers (deleted)") {
-                return Self::open(&link);
+                return Self::open(process, &link);
             }
         }
         Ok(None)
     }
 
-    fn open(link: &Path) -> io::Result<Option<Self>> {
+    fn open(process: u32, link: &Path) -> io::Result<Option<Self>> {
         // O_PATH neither reads nor blocks, and another process may put any file there.
         let handle = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(link)?;
         if !handle.metadata()?.is_file() || handle.metadata()?.nlink() != 0 {
@@ -102,13 +107,14 @@ impl Question {
         // Two processes that ask at the same time may share the number.
         let number = word(&file, 0)?.wrapping_add(1);
         file.write_all_at(&number.to_le_bytes(), 0)?;
-        Ok(Some(Self { file, number }))
+        Ok(Some(Self { file, number, process: own_id(process) }))
     }
 
     /// Waits for the answer until a time; `None` if the process does not answer: it is stopped.
     ///
     /// # Errors
-    /// The kernel's; an answer of more than 64 MiB.
+    /// The kernel's; an answer of more than 64 MiB; `Other` if another process answers. A child of
+    /// clone(2) that runs no program of its own has the file of its parent.
     pub fn answer(&self, until: Instant) -> io::Result<Option<String>> {
         loop {
             let answered = word(&self.file, ANSWERED)?;
@@ -120,7 +126,11 @@ impl Question {
                 let mut text = vec![0; length as usize];
                 self.file.read_exact_at(&mut text, TEXT)?;
                 // Another question may have replaced it meanwhile.
+                let by = word(&self.file, PROCESS)?;
                 if word(&self.file, ANSWERED)? == answered && word(&self.file, 0)? == answered {
+                    if self.process.is_some_and(|process| process != by) {
+                        return Err(io::Error::other("only its parent answers"));
+                    }
                     return Ok(Some(String::from_utf8_lossy(&text).into_owned()));
                 }
             }
@@ -130,6 +140,13 @@ impl Question {
             std::thread::sleep(POLL);
         }
     }
+}
+
+/// Returns the id of a process in the innermost namespace that it is in.
+fn own_id(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    ids.split_whitespace().last()?.parse().ok()
 }
 
 fn word(file: &File, at: u64) -> io::Result<u64> {
@@ -154,6 +171,12 @@ mod tests {
         let question = Question::ask(std::process::id()).unwrap().unwrap();
         file.answer_if_asked(|| "short".to_owned()).unwrap();
         assert_eq!(question.answer(Instant::now()).unwrap().as_deref(), Some("short"));
+        let mut question = Question::ask(std::process::id()).unwrap().unwrap();
+        question.process = Some(1);
+        file.answer_if_asked(String::new).unwrap();
+        assert_eq!(question.answer(Instant::now()).unwrap_err().kind(), io::ErrorKind::Other);
+        question.process = own_id(std::process::id());
+        assert_eq!(question.process, Some(u64::from(std::process::id())));
         file.file.write_all_at(&u64::MAX.to_le_bytes(), LENGTH).unwrap();
         assert!(question.answer(Instant::now()).is_err());
     }
