@@ -23,7 +23,7 @@ use crate::Seed;
 use crate::filter_frames::{
     self, GROUPS_4, GROUPS_6, LOCALS_4, LOCALS_6, PORTS, REMOTES_4, REMOTES_6,
 };
-use crate::filter_reference::{Outcome, Reference};
+use crate::filter_reference::{LONGEST_DATAGRAM, Outcome, Reference};
 use crate::script::Script;
 
 const VLANS: [Option<u16>; 4] = [None, Some(7), Some(0x700), Some(4_094)];
@@ -42,7 +42,9 @@ struct Kernel {
 impl Kernel {
     fn new() -> Self {
         let bed = Testbed::namespaces().expect("root can create hosts");
-        let filter = Filter::load(&FilterSettings::default()).expect("root can load a program");
+        let settings =
+            FilterSettings { longest_datagram: LONGEST_DATAGRAM, ..FilterSettings::default() };
+        let filter = Filter::load(&settings).expect("root can load a program");
         let settings = UmemSettings { frames: 16, ..UmemSettings::default() };
         let memory = Umem::create(&settings).expect("memory can be allocated");
         let settings = SocketSettings { ring: 16, ..SocketSettings::default() };

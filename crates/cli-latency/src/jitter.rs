@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
-use std::time::Duration as StdDuration;
 use std::{fmt, io};
 
 use anyhow::{Context, Result, anyhow};
@@ -15,8 +14,6 @@ use hairpin_measure::{Histogram, Quantile, Style, TextTable, write_text};
 use hairpin_time::Duration;
 use serde::Serialize;
 
-/// The pause between two looks at a signal.
-const PAUSE: StdDuration = StdDuration::from_millis(20);
 /// The most causes of a core in the text; the document has all.
 const CAUSES: usize = 8;
 /// The width of the longest bar.
@@ -108,17 +105,13 @@ pub fn run(arguments: &JitterArgs) -> Result<ExitCode> {
     Ok(signals.exit_status().unwrap_or(ExitCode::SUCCESS))
 }
 
-/// Watches all cores at once.
+/// Watches all cores at once. This thread sleeps meanwhile: it may run on one of them.
 fn measure(cores: &[usize], arguments: &JitterArgs, signals: &Signals) -> Result<Vec<Measured>> {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let watchers: Result<Vec<_>> =
-            cores.iter().map(|&core| start(scope, core, arguments, &stop)).collect();
+            cores.iter().map(|&core| start(scope, core, arguments, signals, &stop)).collect();
         let watchers = watchers.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
-        while watchers.iter().any(|watcher| !watcher.is_finished()) {
-            stop.fetch_or(signals.stop_requested(), Ordering::Relaxed);
-            std::thread::sleep(PAUSE);
-        }
         let join = |watcher: ScopedJoinHandle<'_, io::Result<Measured>>| {
             watcher.join().map_err(|_| anyhow!("a watching thread panicked"))
         };
@@ -132,10 +125,12 @@ fn start<'scope, 'a: 'scope>(
     scope: &'scope Scope<'scope, '_>,
     core: usize,
     arguments: &'a JitterArgs,
+    signals: &'a Signals,
     stop: &'a AtomicBool,
 ) -> Result<ScopedJoinHandle<'scope, io::Result<Measured>>> {
     let watch = move || {
-        let watched = watch(core, arguments, stop);
+        let is_over = || stop.load(Ordering::Relaxed) || signals.stop_requested();
+        let watched = watch(core, arguments, is_over);
         if watched.is_err() {
             stop.store(true, Ordering::Relaxed);
         }
@@ -145,14 +140,14 @@ fn start<'scope, 'a: 'scope>(
     Ok(std::thread::Builder::new().name(name).spawn_scoped(scope, watch)?)
 }
 
-fn watch(core: usize, arguments: &JitterArgs, stop: &AtomicBool) -> io::Result<Measured> {
+fn watch(core: usize, arguments: &JitterArgs, is_over: impl Fn() -> bool) -> io::Result<Measured> {
     let threshold = Duration::from_nanos(arguments.threshold.saturating_sub(1));
     let mut pauses = Histogram::new();
     // On the core already, so that the move to it is not counted.
-    watch_this_core(core, Duration::ZERO, threshold, stop, |_| {})?;
+    watch_this_core(core, Duration::ZERO, threshold, &is_over, |_| {})?;
     let (before, displaced) = (CoreEvents::read(core)?, displacements()?);
     let record = |pause: Duration| pauses.record(pause.as_nanos());
-    let watch = watch_this_core(core, arguments.duration, threshold, stop, record)?;
+    let watch = watch_this_core(core, arguments.duration, threshold, &is_over, record)?;
     let (times, waited) = displacements()?;
     let displaced = (times - displaced.0, waited.saturating_sub(displaced.1));
     let events = CoreEvents::read(core)?.since(&before);

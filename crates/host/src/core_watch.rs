@@ -1,7 +1,6 @@
 //! Interruptions of a spinning thread on one core.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use hairpin_time::{Duration, Instant};
 
@@ -36,14 +35,14 @@ pub struct CoreWatch {
 pub fn watch_core(core: usize, span: Duration, threshold: Duration) -> io::Result<CoreWatch> {
     let watch = move || {
         name_thread("core-watch")?;
-        watch_this_core(core, span, threshold, &AtomicBool::new(false), |_| {})
+        watch_this_core(core, span, threshold, || false, |_| {})
     };
     let thread = std::thread::Builder::new().spawn(watch)?;
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// As [`watch_core`], on the calling thread, which stays pinned to the core. Calls `record` with
-/// each pause, and ends early when `stop` is set.
+/// each pause, and ends early when `is_over` returns `true`.
 ///
 /// # Errors
 /// As for [`watch_core`].
@@ -51,13 +50,13 @@ pub fn watch_this_core(
     core: usize,
     span: Duration,
     threshold: Duration,
-    stop: &AtomicBool,
+    is_over: impl FnMut() -> bool,
     record: impl FnMut(Duration),
 ) -> io::Result<CoreWatch> {
     pin(core).map_err(not_pinned)?;
     let clock = Clock::new();
     let read = || clock.instant();
-    Ok(watch(core, span, threshold, stop, read, record))
+    Ok(watch(core, span, threshold, is_over, read, record))
 }
 
 fn not_pinned(error: PinError) -> io::Error {
@@ -73,14 +72,14 @@ fn watch(
     core: usize,
     span: Duration,
     threshold: Duration,
-    stop: &AtomicBool,
+    mut is_over: impl FnMut() -> bool,
     mut read: impl FnMut() -> Instant,
     mut record: impl FnMut(Duration),
 ) -> CoreWatch {
     let (mut interruptions, mut interrupted, mut longest) = (0, Duration::ZERO, Duration::ZERO);
     let start = read();
     let mut last = start;
-    while last.saturating_since(start) < span && !stop.load(Ordering::Relaxed) {
+    while last.saturating_since(start) < span && !is_over() {
         let now = read();
         let pause = now.saturating_since(last);
         if pause > threshold {
@@ -104,10 +103,10 @@ mod tests {
         let at =
             || Instant::from_nanos(times.next().expect("the measurement ends before the readings"));
         let span = Duration::from_nanos(7_040);
-        let (mut pauses, never) = (Vec::new(), AtomicBool::new(false));
+        let mut pauses = Vec::new();
         let threshold = Duration::from_nanos(1_000);
         let record = |pause: Duration| pauses.push(pause.as_nanos());
-        let watched = watch(3, span, threshold, &never, at, record);
+        let watched = watch(3, span, threshold, || false, at, record);
         assert_eq!(pauses, [1_001, 5_000]);
         let expected = CoreWatch {
             core: 3,

@@ -538,8 +538,11 @@ impl DataPlane {
     /// Handles a part of a frame that is longer than a frame of the UMEM.
     #[cold]
     #[inline(never)]
-    fn demux_part(&mut self, queue: u32, part: Packet, sink: &mut impl FrameSink) {
+    fn demux_part(&mut self, queue: u32, mut part: Packet, sink: &mut impl FrameSink) {
         let is_first = part.is_first_part();
+        if is_first && ether_type(self.interface.bytes(&part)) == Some(EtherType::VLAN.0) {
+            self.remove_priority_tag(&mut part);
+        }
         let ends = is_first.then(|| drops::endpoints(self.interface.bytes(&part))).flatten();
         match self.long_frames.split(&mut self.interface, queue, part) {
             Part::Segment(packet) => self.demux_again(packet, sink),

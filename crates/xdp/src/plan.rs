@@ -5,9 +5,12 @@ use std::io;
 use crate::device::Device;
 use crate::filter::{LinkError, Mode};
 use crate::interface::{InterfaceError, InterfaceSettings};
+use crate::netdev::Features;
 use crate::socket::CopyMode;
 use crate::umem::UmemSettings;
 
+/// The longest IP packet. The MTU of loopback is longer.
+const PACKET_MAX: u32 = 65_535;
 /// The driver of a bond, as ethtool names it.
 const BOND: &str = "bonding";
 
@@ -42,11 +45,17 @@ impl InterfacePlan {
         check_frames(device, &umem)?;
         let refused = |reason| InterfaceError::Link { name: device.name.clone(), reason };
         check_mode(device, settings.mode).map_err(refused)?;
-        let mode = match (resolve_mode(device, settings.mode), device.features) {
+        // A driver may have native mode for frames in one buffer only.
+        let is_jumbo = device.mtu > umem.max_mtu();
+        let features = device
+            .features
+            .map(|it| Features { native: it.native && (it.multi_buffer || !is_jumbo), ..it });
+        let mode = match (resolve_mode(device, settings.mode), features) {
             (Mode::Auto, Some(features)) if features.native => Mode::Native,
             (Mode::Auto, Some(_)) => Mode::Generic,
             (Mode::Native, Some(features)) if !features.native => {
-                let reason = io::Error::new(io::ErrorKind::Unsupported, "not in this driver");
+                let what = if is_jumbo { "not with this MTU" } else { "not in this driver" };
+                let reason = io::Error::new(io::ErrorKind::Unsupported, what);
                 return Err(refused(LinkError::Refused { mode: Mode::Native, reason }));
             }
             (mode, _) => mode,
@@ -72,7 +81,8 @@ pub(crate) fn check_mtu(
     takes_long_frames: bool,
 ) -> Result<(), InterfaceError> {
     let max_mtu = umem.max_mtu();
-    if device.mtu <= max_mtu || (takes_long_frames && device.delivers_parts) {
+    let takes_parts = takes_long_frames && device.delivers_parts && device.mtu <= PACKET_MAX;
+    if device.mtu <= max_mtu || takes_parts {
         return Ok(());
     }
     let (name, mtu, frame_size) = (device.name.clone(), device.mtu, umem.frame_size);
@@ -169,6 +179,7 @@ mod tests {
             let device = Device { delivers_parts, ..device(9_000) };
             assert_eq!(check_mtu(&device, &large, true).is_ok(), delivers_parts);
             assert!(check_mtu(&device, &large, false).is_err());
+            assert!(check_mtu(&Device { mtu: 65_536, ..device }, &large, true).is_err());
         }
     }
 

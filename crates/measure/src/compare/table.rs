@@ -131,7 +131,7 @@ impl Compared {
     fn verdict_with_notes(&self) -> String {
         let rounds = (self.verdict == Verdict::Undecided).then(|| match self.rounds_to_decide() {
             Some(rounds) => format!("; about {rounds} rounds would decide"),
-            None => "; no number of rounds would decide: equal runs differ by more".to_owned(),
+            None => "; no number of rounds up to 100,000 would decide".to_owned(),
         });
         let medians = self.contradiction().map(|verdict| format!("; the medians: {verdict}"));
         let notes = [("A", &self.a), ("B", &self.b)].into_iter().flat_map(|(name, row)| {

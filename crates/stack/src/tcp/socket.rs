@@ -138,8 +138,8 @@ impl Inner {
             return error;
         }
         self.unseen = self.unseen.saturating_add(1);
-        // A strict stack tries without limit.
-        if self.unseen >= SILENT_MAX && !shared.strict {
+        // A strict stack fails, and tries longer before.
+        if self.unseen >= if shared.strict { u8::MAX } else { SILENT_MAX } {
             return error;
         }
         shared.tcp.count(Count::Unseen, 1);
