@@ -20,6 +20,27 @@ const IN_ONE_PACKET: [usize; 2] = [1_472, 1_452];
 /// The longest payload that the kernel sends in fragments.
 const LONGEST: [usize; 2] = [65_507, 65_487];
 
+/// Sends a datagram from the peer and returns it. Returns `true` if the kernel received it.
+fn exchange(
+    socket: &mut hairpin_stack::UdpSocket,
+    peer: &UdpSocket,
+    here: IpAddr,
+    length: usize,
+) -> bool {
+    let sent = pattern(length as u32, length);
+    peer.send_to(&sent, (here, PORT)).unwrap();
+    let (meta, received) = next(socket).unwrap();
+    assert!(received == sent, "{length} of {here}");
+    assert_eq!(meta.source, peer.local_addr().unwrap());
+    assert_eq!(meta.destination, Some(here));
+    socket.send_to(&sent, meta.source).unwrap();
+    let mut buffer = vec![0; 65_536];
+    let (count, from) = peer.recv_from(&mut buffer).unwrap();
+    assert!(buffer[..count] == sent[..], "{length} from {here}");
+    assert_eq!(from, SocketAddr::new(here, PORT));
+    meta.via_kernel
+}
+
 #[test]
 #[ignore = "needs root"]
 fn datagrams_of_every_length_arrive_intact() {
@@ -31,23 +52,13 @@ fn datagrams_of_every_length_arrive_intact() {
             let mut socket = bind(ours, &stack, (here, PORT));
             let peer = kernel(theirs, (there, 6_000));
             let most = IN_ONE_PACKET[family];
-            let mut buffer = vec![0; 65_536];
             xdp_destination(&socket, peer.local_addr().unwrap());
             for length in [0, 1, 2, 17, 18, 22, 63, 1_000, most - 1, most, most + 1, 2_961]
                 .into_iter()
                 .chain([9_000, 65_486, LONGEST[family]])
             {
-                let sent = pattern(length as u32, length);
-                peer.send_to(&sent, (here, PORT)).unwrap();
-                let (meta, received) = next(&mut socket).unwrap();
-                assert!(received == sent, "{mode}, {length} of {here}");
-                assert_eq!(meta.via_kernel, length > most, "{mode}, {length} of {here}");
-                assert_eq!(meta.source, peer.local_addr().unwrap());
-                assert_eq!(meta.destination, Some(here));
-                socket.send_to(&sent, meta.source).unwrap();
-                let (count, from) = peer.recv_from(&mut buffer).unwrap();
-                assert!(buffer[..count] == sent[..], "{mode}, {length} to {there}");
-                assert_eq!(from, SocketAddr::new(here, PORT));
+                let via_kernel = exchange(&mut socket, &peer, here, length);
+                assert_eq!(via_kernel, length > most, "{mode}, {length} of {here}");
             }
             let too_long = socket.send_to(&vec![0; 65_536], peer.local_addr().unwrap());
             assert_eq!(too_long.unwrap_err().raw_os_error(), Some(libc::EMSGSIZE));
@@ -73,18 +84,11 @@ fn datagrams_of_jumbo_frames_arrive_intact() {
             let mut socket = bind(ours, &stack, (here, PORT));
             let peer = kernel(theirs, (there, 6_000));
             xdp_destination(&socket, peer.local_addr().unwrap());
-            let mut buffer = vec![0; 65_536];
             for length in [1, 1_472, 1_800, 3_400, 3_500, 3_774, 3_775, 4_096, 8_900, 9_100, 60_000]
             {
-                let sent = pattern(length as u32, length);
-                peer.send_to(&sent, (here, PORT)).unwrap();
-                let (meta, received) = next(&mut socket).unwrap();
-                assert!(received == sent, "{mode}, {length} of {here}");
                 let is_long = length > 3_774 || length > mtu as usize - 48;
-                assert_eq!(meta.via_kernel, is_long, "{mode}, {length} of {here}");
-                socket.send_to(&sent, meta.source).unwrap();
-                let (count, _) = peer.recv_from(&mut buffer).unwrap();
-                assert!(buffer[..count] == sent[..], "{mode}, {length} to {there}");
+                let via_kernel = exchange(&mut socket, &peer, here, length);
+                assert_eq!(via_kernel, is_long, "{mode}, {length} of {here}");
             }
         }
     }
