@@ -29,6 +29,12 @@ fn udp(to: [u8; 4], port: u16) -> Vec<u8> {
     frame
 }
 
+fn tcp(to: [u8; 4], port: u16) -> Vec<u8> {
+    let mut frame = udp(to, port);
+    frame[23] = 6;
+    frame
+}
+
 fn raw() -> Vec<u8> {
     let mut frame = vec![2; 60];
     frame[12..14].copy_from_slice(&[0x88, 0xb5]);
@@ -53,7 +59,7 @@ fn group(group: [u8; 4], port: Option<u16>) -> Entry {
 }
 
 /// The cases: a name, the entry to insert, and the frame.
-fn cases() -> [(&'static str, Option<Entry>, Vec<u8>); 8] {
+fn cases() -> [(&'static str, Option<Entry>, Vec<u8>); 9] {
     const GROUP: [u8; 4] = [239, 1, 2, 3];
     [
         ("raw", Some(RAW), raw()),
@@ -64,6 +70,7 @@ fn cases() -> [(&'static str, Option<Entry>, Vec<u8>); 8] {
         ("UDP, group and port", Some(group(GROUP, Some(5_000))), udp(GROUP, 5_000)),
         ("UDP, group", Some(group(GROUP, None)), udp(GROUP, 5_000)),
         ("UDP, no entry", None, udp(HOST, 5_001)),
+        ("TCP, no entry", None, tcp(HOST, 5_001)),
     ]
 }
 
@@ -76,7 +83,9 @@ fn other_entries() -> [Entry; 5] {
 fn main() -> Result<(), Box<dyn Error>> {
     let testbed = Testbed::namespaces()?;
     let host = &testbed.hosts()[0];
-    let filter = Filter::load(&FilterSettings::default())?;
+    // As an interface with frames of 2,048 bytes has it.
+    let settings = FilterSettings { longest_datagram: 1_734, ..FilterSettings::default() };
+    let filter = Filter::load(&settings)?;
     let (umem, _pool) = Umem::create(&UmemSettings { frames: 64, ..UmemSettings::default() })?;
     let settings = SocketSettings { ring: 64, ..SocketSettings::default() };
     let index = host.interface_index();
