@@ -14,6 +14,7 @@ use crate::epoll::Instance;
 use crate::membership;
 use crate::socket::Socket;
 use crate::stream::Tracking;
+use crate::unseen::Changes;
 
 /// The slots of a block, and the most blocks: a million descriptors, the kernel's own limit.
 const BLOCK: usize = 1_024;
@@ -50,6 +51,8 @@ pub(crate) struct Slot {
     pub(crate) next_listed: AtomicI32,
     /// The TCP connection, and the calls of the kernel.
     pub(crate) stream: Tracking,
+    /// The calls that close the descriptor.
+    pub(crate) changes: Changes,
 }
 
 impl Slot {

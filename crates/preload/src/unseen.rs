@@ -3,11 +3,10 @@
 
 use std::collections::HashSet;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::clock::now_ns;
-use crate::{epoll, process, real, slots};
+use crate::{epoll, guard, process, real, slots};
 
 /// The numbers beyond the highest known descriptor that an instance may have.
 const BEYOND: c_int = 256;
@@ -15,6 +14,52 @@ const BEYOND: c_int = 256;
 /// The searches before takeovers, 10 ms apart, and those of the library's thread.
 static TAKEOVERS: Pace = Pace { pause_ns: 10_000_000, next_ns: AtomicU64::new(0) };
 static THREAD: Pace = Pace { pause_ns: 0, next_ns: AtomicU64::new(0) };
+
+/// The calls that duplicate descriptors or close ranges of them.
+static DUPLICATIONS: Changes = Changes::new();
+
+/// Counts the calls that change what descriptors refer to. From its begin to its end, the table of
+/// descriptors and the kernel may differ.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    begun: AtomicU32,
+    ended: AtomicU32,
+}
+
+impl Changes {
+    const fn new() -> Self {
+        Self { begun: AtomicU32::new(0), ended: AtomicU32::new(0) }
+    }
+
+    /// Makes a call. A thread that is cancelled in it does not end it: no search takes a result of
+    /// the descriptor from then on.
+    fn during<T>(&self, call: impl FnOnce() -> T) -> T {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        let result = call();
+        self.ended.fetch_add(1, Ordering::SeqCst);
+        result
+    }
+
+    /// Returns the number of calls, or `None` while one has not ended.
+    fn count(&self) -> Option<u32> {
+        let ended = self.ended.load(Ordering::SeqCst);
+        (self.begun.load(Ordering::SeqCst) == ended).then_some(ended)
+    }
+}
+
+/// Makes a call that duplicates a descriptor or closes several.
+pub(crate) fn while_duplicated<T>(call: impl FnOnce() -> T) -> T {
+    // A child of vfork(2) may end within the call, and the memory is the parent's.
+    if guard::is_lent() { call() } else { DUPLICATIONS.during(call) }
+}
+
+/// Makes a call that closes a descriptor.
+pub(crate) fn while_closed<T>(fd: c_int, call: impl FnOnce() -> T) -> T {
+    match slots::find(fd).filter(|_| !guard::is_lent()) {
+        Some(slot) => slot.changes.during(call),
+        None => call(),
+    }
+}
 
 /// Searches that take a hundredth of the time at most: they look at all descriptors.
 struct Pace {
@@ -45,6 +90,8 @@ pub(crate) fn forget() {
     for pace in [&TAKEOVERS, &THREAD] {
         pace.next_ns.store(0, Ordering::Relaxed);
     }
+    DUPLICATIONS.begun.store(0, Ordering::Relaxed);
+    DUPLICATIONS.ended.store(0, Ordering::Relaxed);
 }
 
 /// Returns `true` if an unknown epoll instance has a socket that the library accelerates or may
@@ -68,13 +115,18 @@ pub(crate) fn is_found_by_thread() -> bool {
 fn has_instance() -> bool {
     let mut highest = 0;
     slots::for_each(|fd, _| highest = highest.max(fd));
-    let is_found = |fd| is_unknown(fd) && has_socket(fd);
-    let is_found_again = |fd| {
-        // The library records an instance after the call that creates or duplicates it.
-        std::thread::sleep(Duration::from_millis(2));
-        is_found(fd)
-    };
-    (0..=highest + BEYOND).any(|fd| is_found(fd) && is_found_again(fd))
+    (0..=highest + BEYOND).any(|fd| {
+        let before = changes(fd);
+        before.is_some() && is_unknown(fd) && has_socket(fd) && changes(fd) == before
+    })
+}
+
+/// Returns the numbers of the calls that may have changed what a descriptor refers to, or `None`
+/// while one has not ended: the library forgets an instance before the call that closes it, and
+/// records a duplicate after the call that creates it.
+fn changes(fd: c_int) -> Option<(u32, u32)> {
+    let of_slot = slots::find(fd).map_or(Some(0), |slot| slot.changes.count());
+    of_slot.zip(DUPLICATIONS.count())
 }
 
 fn is_unknown(fd: c_int) -> bool {
@@ -116,6 +168,17 @@ fn inode(fd: c_int) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn calls_that_have_not_ended_are_noticed() {
+        let changes = Changes::new();
+        assert_eq!(changes.count(), Some(0));
+        changes.during(|| {
+            changes.during(|| ());
+            assert_eq!(changes.count(), None);
+        });
+        assert_eq!(changes.count(), Some(2));
+    }
 
     #[test]
     fn members_are_read() {

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int};
 use super::after;
 use crate::errno::fail;
 use crate::settings::settings;
-use crate::{guard, process, real, slots};
+use crate::{guard, process, real, slots, unseen};
 
 /// The flag of close_range(2) that only marks the descriptors.
 const CLOSE_RANGE_CLOEXEC: c_int = 4;
@@ -30,11 +30,13 @@ fn release(fd: c_int) -> bool {
 /// As for close(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn close(fd: c_int) -> c_int {
-    if !release(fd) {
-        return fail(libc::EBADF) as c_int;
-    }
-    // SAFETY: the call takes an integer.
-    unsafe { real::close(fd) }
+    unseen::while_closed(fd, || {
+        if !release(fd) {
+            return fail(libc::EBADF) as c_int;
+        }
+        // SAFETY: the call takes an integer.
+        unsafe { real::close(fd) }
+    })
 }
 
 /// Returns the open descriptors of a range in order.
@@ -58,8 +60,10 @@ pub(crate) unsafe extern "C-unwind" fn close_range(first: u32, last: u32, flags:
         let kept = inherited.filter(|fd| (first..=last).contains(fd));
         return close_between(first, last, flags, kept);
     }
-    let kept = open_descriptors(first, last).into_iter().filter(|fd| !release(*fd as c_int));
-    close_between(first, last, flags, kept)
+    unseen::while_duplicated(|| {
+        let kept = open_descriptors(first, last).into_iter().filter(|fd| !release(*fd as c_int));
+        close_between(first, last, flags, kept)
+    })
 }
 
 /// Closes or marks a range of descriptors except some of it, in order.
@@ -92,6 +96,12 @@ pub(crate) unsafe extern "C-unwind" fn closefrom(first: c_int) {
     unsafe { close_range(first.max(0).cast_unsigned(), u32::MAX, 0) };
 }
 
+/// Duplicates a descriptor by `call`.
+pub(super) fn duplicate(fd: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    share(fd);
+    unseen::while_duplicated(|| after(call(), |copy| process::duplicated(fd, copy)))
+}
+
 /// Returns a socket to the kernel before its descriptor is duplicated.
 fn share(fd: c_int) {
     if slots::carries_data(fd)
@@ -105,38 +115,37 @@ fn share(fd: c_int) {
 /// As for dup(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn dup(fd: c_int) -> c_int {
-    share(fd);
     // SAFETY: the call takes an integer.
-    after(unsafe { real::dup(fd) }, |copy| process::duplicated(fd, copy))
+    duplicate(fd, || unsafe { real::dup(fd) })
 }
 
 /// # Safety
 /// As for dup2(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn dup2(from: c_int, to: c_int) -> c_int {
-    if from != to {
+    // SAFETY: the call takes integers.
+    let call = || unsafe { real::dup2(from, to) };
+    if from == to { call() } else { replace(from, to, call) }
+}
+
+/// Duplicates a descriptor to the number of another one, which `call` closes.
+fn replace(from: c_int, to: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    unseen::while_duplicated(|| {
         share(from);
         if !release(to) {
             return fail(libc::EBUSY) as c_int;
         }
-    }
-    // SAFETY: the call takes integers.
-    let result = unsafe { real::dup2(from, to) };
-    if from == to { result } else { after(result, |copy| process::duplicated(from, copy)) }
+        after(call(), |copy| process::duplicated(from, copy))
+    })
 }
 
 /// # Safety
 /// As for dup3(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
-    if from != to {
-        share(from);
-        if !release(to) {
-            return fail(libc::EBUSY) as c_int;
-        }
-    }
-    // SAFETY: the call takes integers.
-    after(unsafe { real::dup3(from, to, flags) }, |copy| process::duplicated(from, copy))
+    // SAFETY: the call takes integers. The kernel refuses equal ones.
+    let call = || unsafe { real::dup3(from, to, flags) };
+    if from == to { call() } else { replace(from, to, call) }
 }
 
 /// # Safety

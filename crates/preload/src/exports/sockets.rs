@@ -191,14 +191,12 @@ pub(crate) unsafe extern "C-unwind" fn fcntl(fd: c_int, command: c_int, argument
     if command == libc::F_SETFD && process::is_inherited(fd) {
         return fail(libc::EBADF) as c_int;
     }
-    if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) && slots::carries_data(fd) {
-        after(0, |_| process::share(fd, "the descriptor is duplicated"));
-    }
     // SAFETY: the program's arguments.
-    let result = unsafe { real::fcntl(fd, command, argument) };
+    let call = || unsafe { real::fcntl(fd, command, argument) };
     if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) {
-        return after(result, |copy| process::duplicated(fd, copy));
+        return super::descriptors::duplicate(fd, call);
     }
+    let result = call();
     if command != libc::F_SETFL {
         return result;
     }

@@ -102,6 +102,31 @@ def shared_sockets():
         sock.close()
 
 
+def opened_and_closed_instances():
+    """The library knows them all: in a strict run it would end the program otherwise."""
+    sockets = [bound() for _ in range(4)]
+    until = time.monotonic() + 3
+
+    def work():
+        while time.monotonic() < until:
+            epoll = select.epoll()
+            for sock in sockets:
+                epoll.register(sock, select.EPOLLIN)
+            copy = os.dup(epoll.fileno())
+            os.dup2(epoll.fileno(), copy)
+            LIBC.close_range(copy, copy, 0)
+            epoll.close()
+
+    threads = [threading.Thread(target=work) for _ in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    for sock in sockets:
+        sock.close()
+
+
 def closed_while_others_wait():
     sockets = [bound() for _ in range(16)]
     ends = []
@@ -228,6 +253,7 @@ def forks_with_datagrams_in_flight():
 PARTS = (
     many_sockets,
     shared_sockets,
+    opened_and_closed_instances,
     closed_while_others_wait,
     reused_descriptors,
     closed_ranges,
