@@ -11,6 +11,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use hairpin_testbed::{Capability, Testbed, become_ordinary_user, scaled};
+use nix::sys::signal::Signal;
+use socket2::{SockRef, TcpKeepalive};
 
 use crate::support::{hairpin, turn};
 
@@ -252,8 +254,11 @@ impl Run {
 }
 
 fn kill(process: i32) {
-    let process = nix::unistd::Pid::from_raw(process);
-    nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGKILL).unwrap();
+    signal(process, Signal::SIGKILL);
+}
+
+fn signal(process: i32, signal: Signal) {
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(process), signal).unwrap();
 }
 
 /// Kills a program in the middle of its work. Returns the end that the peer sees, the time until
@@ -315,6 +320,37 @@ fn killed_program_sends_all_and_closes() {
     println!("{count} kills, {bypassing} while taken over: {eof} EOF, {reset} RST");
     println!("longest time until the end: {longest:?}");
     assert!(bypassing * 2 > count && eof > 0 && reset > 0);
+}
+
+/// The peer asks after 2 s of silence, and gives up after 3 s without an answer.
+#[test]
+#[ignore = "needs root"]
+fn stopped_program_keeps_its_connection() {
+    const STOPPED: Duration = Duration::from_secs(8);
+    let _turn = turn();
+    let mut ground = Ground::new();
+    for role in ["accept", "connect"] {
+        let mut run = ground.start(role, "echo", false);
+        (0..100).for_each(|_| run.exchange().unwrap());
+        assert!(run.was_bypassing(), "{}", run.log());
+        let keepalive = TcpKeepalive::new().with_time(Duration::from_secs(2));
+        let keepalive = keepalive.with_interval(Duration::from_secs(1)).with_retries(3);
+        SockRef::from(&run.peer).set_tcp_keepalive(&keepalive).unwrap();
+        let program = run.program.id() as i32;
+        signal(program, Signal::SIGSTOP);
+        run.peer.set_read_timeout(Some(STOPPED)).unwrap();
+        let error = run.peer.read(&mut [0]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WouldBlock, "{role}: {error}");
+        // What arrives meanwhile is answered afterwards.
+        run.peer.write_all(&[0; MESSAGE]).unwrap();
+        signal(program, Signal::SIGCONT);
+        run.peer.set_read_timeout(Some(SILENCE)).unwrap();
+        run.receive(MESSAGE as u64).unwrap();
+        (0..100).for_each(|_| run.exchange().unwrap());
+        kill(program);
+        run.expect_end();
+        run.expect_no_process();
+    }
 }
 
 /// Works for a random time, and kills the keepers then: the process that serves, the one that

@@ -294,12 +294,40 @@ impl Orphan {
         let _ = packet.map(|mut packet| injector.inject(&mut packet));
     }
 
+    /// Returns a segment without bytes that repeats what the program has promised and acknowledged;
+    /// `None` if the kernel has the connection.
+    pub(super) fn keep_alive(&self, state: &StateReader, slot: u32) -> Option<Vec<u8>> {
+        self.taken?;
+        let words = state.words(slot).ok()?;
+        let record = Record::parse(&words, state.ring_length(), RING_MAX).ok()?;
+        if record.phase == Phase::Free {
+            return None;
+        }
+        let numbers = &record.numbers;
+        let snapshot = Snapshot {
+            // The field itself: a ring of this length holds any.
+            receive_window: (record.receive_window() >> (self.scales >> 4)).min(0xFFFF),
+            timestamps: self.timestamps(),
+            ..snapshot(numbers.send_next, numbers.receive_next)
+        };
+        let (mut send, mut receive, mut frame) = ([0; 4_096], vec![0; 1 << 16], [0; 128]);
+        let mut rings = Rings { send: &mut send, receive: &mut receive };
+        let connection = Connection::new(now(), &snapshot, &[], Config::default(), &mut rings);
+        let header = header(self.local, self.remote);
+        let length = connection.ok()?.write_acknowledgment(now(), &header, &mut frame);
+        frame.get(EthernetHeader::SIZE..length).map(<[u8]>::to_vec)
+    }
+
+    fn timestamps(&self) -> Option<Timestamps> {
+        let value = self.timestamp();
+        let has_timestamps = self.options & OPTION_TIMESTAMPS != 0;
+        has_timestamps.then_some(Timestamps { value, floor: value, recent: None })
+    }
+
     /// Returns the peer's acknowledgment of the bytes before those in flight.
     fn acknowledgment(&self, record: &Record) -> Option<Vec<u8>> {
         let numbers = &record.numbers;
-        let value = self.timestamp();
-        let has_timestamps = self.options & OPTION_TIMESTAMPS != 0;
-        let timestamps = has_timestamps.then_some(Timestamps { value, floor: value, recent: None });
+        let timestamps = self.timestamps();
         let snapshot = Snapshot {
             send_window: record.send_window(),
             send_window_max: numbers.send_window_max,

@@ -3,6 +3,7 @@
 mod passed;
 mod privileges;
 mod requests;
+mod stopped;
 mod udp;
 
 use std::io;
@@ -19,6 +20,7 @@ pub(super) use passed::close_aside;
 use passed::is_full;
 use privileges::Privileges;
 use requests::{Client, HeldInterface};
+use stopped::Look;
 
 /// The most processes of a run that register.
 const CLIENTS_MAX: usize = 4_096;
@@ -83,6 +85,7 @@ pub(super) struct Server {
     unclaimed: Vec<Unclaimed>,
     injector: Injector,
     privileges: Privileges,
+    look: Look,
 }
 
 impl Server {
@@ -98,7 +101,8 @@ impl Server {
         let mut privileges = Privileges::new(interfaces, users, vault);
         privileges.open.extend(unclaimed.iter().map(|it| it.name.clone()));
         let (clients, ending, pending) = (Vec::new(), Vec::new(), Vec::new());
-        Self { registration, clients, ending, pending, unclaimed, injector, privileges }
+        let look = Look::new();
+        Self { registration, clients, ending, pending, unclaimed, injector, privileges, look }
     }
 
     /// Serves until the last process of the run has ended.
@@ -138,6 +142,7 @@ impl Server {
                 it.poll(&self.injector, now);
                 it.until > now && !it.orphan.is_acknowledged()
             });
+            self.look.look(&self.clients, &self.injector);
         }
     }
 
@@ -150,7 +155,11 @@ impl Server {
             .map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 })
             .collect();
         let is_idle = self.pending.is_empty() && self.ending.is_empty();
-        let timeout = if is_idle { -1 } else { INTERVAL.as_millis() as i32 };
+        let look = self.look.due_in(&self.clients);
+        let timeout = match look.map(|time| time.as_millis() as i32 + 1) {
+            _ if !is_idle => INTERVAL.as_millis() as i32,
+            look => look.unwrap_or(-1),
+        };
         // SAFETY: the array has that many elements.
         let count = unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, timeout) };
         if count < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
