@@ -104,7 +104,11 @@ fn check_writable(path: &Path) -> Result<()> {
         .with_context(|| format!("cannot write results to {}", path.display()))
 }
 
-fn check_folder(folder: &Path) -> Result<()> {
+/// Creates the folder of a report, and checks that it can be written.
+///
+/// # Errors
+/// A folder that cannot be created or written.
+pub fn check_folder(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot write a report to {}", folder.display()))?;
     check_writable(&folder.join("report.html"))

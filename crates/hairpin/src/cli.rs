@@ -29,7 +29,7 @@ struct Cli {
 enum Command {
     /// Measure tick-to-trade latency: run an exchange and a trader on this machine
     T2t(t2t::T2tArgs),
-    /// Measure a published table on this machine: t2t, feed, order, rds or sockets
+    /// Measure a published table on this machine: t2t, feed, order, rds, sockets or all
     Bench(bench::BenchArgs),
     /// Run an exchange simulator; with --rounds, --json, --traders and others, measure its traders
     Exchange(Box<exchange::ExchangeArgs>),

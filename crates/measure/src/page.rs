@@ -25,6 +25,8 @@ pub(crate) struct Page<'a> {
     dark: String,
     title: String,
     files: Vec<File<'a>>,
+    /// The printed tables, with their titles.
+    tables: &'a [(String, String)],
     /// The overview chart of all groups.
     overview: Option<Figure>,
     sections: Vec<Section<'a>>,
@@ -127,12 +129,22 @@ impl<'a> Page<'a> {
             dark: dark_style(),
             title: format!("Hairpin: {benchmark}"),
             files: (0..results.len()).map(|at| File::new(results, names, at)).collect(),
+            tables: &[],
             overview: overview.map(|(wide, narrow)| figure(&wide, &narrow)),
             ratios: ratios(results),
             sections: groups.iter().zip(charts).map(section).collect(),
             compared: groups.iter().flat_map(compare).collect(),
             has_ticks,
         }
+    }
+
+    /// Sets the printed tables.
+    pub(crate) fn with_tables(mut self, tables: &'a [(String, String)]) -> Self {
+        self.tables = tables;
+        if !tables.is_empty() {
+            "Hairpin: all benchmarks".clone_into(&mut self.title);
+        }
+        self
     }
 
     /// Returns the HTML.

@@ -29,6 +29,7 @@ use crate::{Results, file};
 pub struct Report<'a> {
     results: &'a [Results],
     names: &'a [String],
+    tables: &'a [(String, String)],
 }
 
 /// The reason for which a report cannot be written. The text has one line; the source of
@@ -59,13 +60,19 @@ impl<'a> Report<'a> {
     /// Returns a report of these files, in this order.
     #[must_use]
     pub const fn new(results: &'a [Results]) -> Self {
-        Self { results, names: &[] }
+        Self { results, names: &[], tables: &[] }
     }
 
     /// Sets the names of the files, in their order. The default name of a file is its command.
     #[must_use]
     pub const fn with_names(self, names: &'a [String]) -> Self {
         Self { names, ..self }
+    }
+
+    /// Sets printed tables, with a title each. They are the first part of the page.
+    #[must_use]
+    pub const fn with_tables(self, tables: &'a [(String, String)]) -> Self {
+        Self { tables, ..self }
     }
 
     /// Returns the page.
@@ -111,7 +118,7 @@ impl<'a> Report<'a> {
     }
 
     fn page(&self, groups: &[ChartGroup<'_>], charts: &[Vec<Chart>]) -> String {
-        Page::new(self.results, self.names, groups, charts).render()
+        Page::new(self.results, self.names, groups, charts).with_tables(self.tables).render()
     }
 }
 

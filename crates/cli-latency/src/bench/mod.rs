@@ -1,5 +1,6 @@
-//! `hairpin bench NAME`: measures a published table on this machine.
+//! `hairpin bench NAME`: measures a published table on this machine, or all of them.
 
+mod all;
 mod bench_case;
 mod bench_context;
 mod comparison_table;
@@ -29,6 +30,7 @@ pub struct BenchArgs {
 /// The tables.
 #[derive(clap::Subcommand, Debug, Clone)]
 enum Table {
+    All(all::BenchAllArgs),
     T2t(t2t::BenchT2tArgs),
     Feed(feed::BenchFeedArgs),
     Order(order::BenchOrderArgs),
@@ -44,6 +46,7 @@ enum Table {
 /// Those of the table.
 pub fn run(arguments: &BenchArgs) -> Result<ExitCode> {
     match &arguments.table {
+        Table::All(arguments) => all::run(arguments),
         Table::T2t(arguments) => t2t::run(arguments),
         Table::Feed(arguments) => feed::run(arguments),
         Table::Order(arguments) => order::run(arguments),
@@ -51,7 +54,7 @@ pub fn run(arguments: &BenchArgs) -> Result<ExitCode> {
         Table::Sockets(arguments) => sockets::run(arguments),
         Table::Other(words) => {
             let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
-            let tables = ["t2t", "feed", "order", "rds", "sockets"];
+            let tables = ["all", "t2t", "feed", "order", "rds", "sockets"];
             let nearest = usage::nearest_is(usage::nearest(&name, tables.into_iter()));
             let known = usage::alternatives(&tables);
             usage_error!("unknown table '{name}'{nearest}; use {known}; try --help");

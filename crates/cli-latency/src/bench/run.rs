@@ -56,10 +56,11 @@ pub(super) fn run<B: Bench>(words: &BenchOptions<'_>, plan: &[B::Case]) -> Resul
     progress.finish();
     results.rows = rows;
     results.truth = Some(checks.after());
-    words.output.save(&results)?;
+    let saved = words.output.save(&results);
     let style = Style::for_stdout();
     let text = output::busy(results.truth.as_ref()) + &B::render(&results, style) + &said;
     output::print(&style.wrap(&(text + &checks.describe_drops())))?;
+    saved?;
     let status = if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     Ok(signals.exit_status().unwrap_or(status))
 }

@@ -95,7 +95,7 @@ pub fn run(arguments: &PingArgs) -> Result<ExitCode> {
     results.rows = rows;
     results.truth = Some(checks.after());
 
-    arguments.output.save(&results)?;
+    let saved = arguments.output.save(&results);
     let (environment, style) = (results.truth.as_ref(), Style::for_stdout());
     let mut text = style.wrap(&output::busy(environment));
     let mut rest = String::new();
@@ -113,6 +113,7 @@ pub fn run(arguments: &PingArgs) -> Result<ExitCode> {
         rest += &conclusion.of_all_samples().to_string();
     }
     output::print(&(text + &style.wrap(&rest)))?;
+    saved?;
     let failed = results.rows.iter().any(|row| row.failed.is_some());
     let status = if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     Ok(signals.exit_status().unwrap_or(status))

@@ -34,12 +34,13 @@ pub fn run(arguments: &T2tArgs) -> Result<ExitCode> {
     let mut plan = arguments.plan();
     // Waits given as arguments run, and fail their rows where they are not available.
     let left_out = if arguments.wait.is_empty() { plan.leave_out() } else { String::new() };
-    let Measured { results, said } = context.measure(&plan, &left_out)?;
+    let Measured { results, said, saved } = context.measure(&plan, &left_out)?;
     let (environment, style) = (results.truth.as_ref(), Style::for_stdout());
     let busy = style.wrap(&output::busy(environment));
     let table = Table::new(&results.rows).with_environment(environment).render(style);
     let conclusion = Conclusion::new(&results.rows, environment, arguments.next_command());
     let rest = style.wrap(&(said + &conclusion.to_string()));
     output::print(&(busy + "Latencies and lateness, µs\n" + &table + &rest))?;
+    saved?;
     Ok(context.exit_status(&results))
 }

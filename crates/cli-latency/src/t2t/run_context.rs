@@ -90,6 +90,8 @@ pub(crate) struct Measured {
     pub(crate) results: Results,
     /// Lines under the table that no results file keeps: dropped packets, and start times.
     pub(crate) said: String,
+    /// The error of saving the results, to be returned once they are printed.
+    pub(crate) saved: Result<()>,
 }
 
 impl<'a> RunContext<'a> {
@@ -113,8 +115,7 @@ impl<'a> RunContext<'a> {
     /// Runs the plan and saves the results; prints `said` first, with the hosts and cores.
     ///
     /// # Errors
-    /// A condition in which no round can run, or results that cannot be written. A failure within a
-    /// round fails its row.
+    /// A condition in which no round can run. A failure within a round fails its row.
     pub(crate) fn measure(&self, plan: &RunPlan, said: &str) -> Result<Measured> {
         let mut results = output::results(&self.clock, self.hosts.nic());
         let checks = HostChecks::start(&self.clock, &self.cores.chosen())?;
@@ -128,8 +129,8 @@ impl<'a> RunContext<'a> {
         progress.finish();
         results.rows = rows?;
         results.truth = Some(checks.after());
-        self.arguments.output.save(&results)?;
-        Ok(Measured { results, said: checks.describe_drops() + &starts.to_string() })
+        let saved = self.arguments.output.save(&results);
+        Ok(Measured { results, said: checks.describe_drops() + &starts.to_string(), saved })
     }
 
     /// Returns failure if a row has failed, 130 or 143 after a signal.

@@ -147,8 +147,9 @@ fn rounds(
         let truth = checks.after();
         let described = format!("{round}\n{}{}", truth.describe(), checks.describe_drops());
         results.truth = Some(truth);
-        arguments.output.save(results)?;
+        let saved = arguments.output.save(results);
         output::print(&described)?;
+        saved?;
     }
     Ok(status)
 }

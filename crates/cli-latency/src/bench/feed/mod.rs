@@ -22,6 +22,7 @@ pub(crate) use args::BenchFeedArgs;
 use feed_case::FeedCase;
 use round::Outcome;
 use setup::ReceiverCounts;
+pub(super) use table::render;
 
 use super::bench_case::BenchCase as _;
 use super::bench_context::BenchContext;

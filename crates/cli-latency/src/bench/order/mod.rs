@@ -26,6 +26,7 @@ use hairpin_measure::{Results, Row, Style, counted};
 pub(crate) use args::BenchOrderArgs;
 use order_case::OrderCase;
 use setup::{ClientCounts, ClientOutcome};
+pub(super) use table::render;
 
 use super::bench_case::BenchCase as _;
 use super::bench_context::BenchContext;

@@ -11,7 +11,7 @@ use crate::bench::bench_case::pause;
 use crate::bench::comparison_table::{Column, drawn, here, note};
 
 /// Renders the tables of a results file.
-pub(super) fn render(results: &Results, style: Style) -> String {
+pub(in crate::bench) fn render(results: &Results, style: Style) -> String {
     let rows: Vec<&Row> = results.rows.iter().filter(|row| row.setting.bench == "order").collect();
     let step = results.truth.as_ref().map_or(0.0, |truth| truth.clock_step_ns);
     let mut text = "order entry, journal on: min / median / 99th percentile, ns\n".to_owned();

@@ -12,6 +12,7 @@ use hairpin_measure::{Results, Row, Style};
 
 pub(crate) use args::BenchRdsArgs;
 use rds_case::RdsCase;
+pub(super) use table::render;
 
 use super::bench_context::BenchContext;
 use super::rounds::Bench;

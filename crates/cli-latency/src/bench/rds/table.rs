@@ -34,7 +34,7 @@ const RATIOS: [Ratio; 5] = [
 ];
 
 /// Renders the tables of a results file.
-pub(super) fn render(results: &Results, style: Style) -> String {
+pub(in crate::bench) fn render(results: &Results, style: Style) -> String {
     let rows: Vec<&Row> = results.rows.iter().filter(|row| row.setting.bench == "rds").collect();
     let wait = rows.first().map_or("", |row| &row.setting.wait);
     let pings = Pings::new(&rows, style);

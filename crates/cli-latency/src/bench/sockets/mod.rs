@@ -14,6 +14,7 @@ use hairpin_measure::{Recorder, Results, Row, Style};
 
 pub(crate) use args::BenchSocketsArgs;
 use hairpin_cli_harness::sockperf;
+pub(super) use table::render;
 
 use minimal_echo::Payload;
 use sockets_case::{Program, SocketsCase};

@@ -20,7 +20,7 @@ const PROGRAMS: [(&str, Program); 6] = [
 ];
 
 /// Renders the tables of a results file.
-pub(super) fn render(results: &Results, style: Style) -> String {
+pub(in crate::bench) fn render(results: &Results, style: Style) -> String {
     let rows: Vec<&Row> =
         results.rows.iter().filter(|row| row.setting.bench == "sockets").collect();
     let mut text = "sockperf ping-pong, closed loop; half round trips in µs\n".to_owned();

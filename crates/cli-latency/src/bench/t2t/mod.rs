@@ -14,7 +14,7 @@ use hairpin_reactor::Wait;
 pub(super) use args::BenchT2tArgs;
 use hairpin_cli_harness::output;
 
-use args::Case;
+pub(super) use args::Case;
 use table::Block;
 
 use crate::t2t::{Measured, RunContext};
@@ -42,14 +42,15 @@ pub(super) fn run(arguments: &BenchT2tArgs) -> Result<ExitCode> {
     }
     arguments.context.check(arguments.feeds())?;
     let context = RunContext::new("bench t2t", &arguments.context)?;
-    let Measured { results, said } = context.measure(&arguments.plan(), "")?;
+    let Measured { results, said, saved } = context.measure(&arguments.plan(), "")?;
     let text = output::busy(results.truth.as_ref()) + &render(&results, arguments.case, style);
     output::print(&style.wrap(&(text + &said)))?;
+    saved?;
     Ok(context.exit_status(&results))
 }
 
 /// Renders the table with its legend.
-fn render(results: &Results, case: Case, style: Style) -> String {
+pub(super) fn render(results: &Results, case: Case, style: Style) -> String {
     let mut text = format!(
         "exchange and trader, half the round trip, {}: poll() against epoll()\n",
         case.name()
