@@ -5,7 +5,7 @@ use hairpin_time::{Duration, Instant};
 /// A send that has departed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
-    /// The sequence number, counted from zero.
+    /// The sequence number.
     pub sequence: u64,
     /// The intended time.
     pub intended: Instant,
@@ -36,9 +36,8 @@ enum State {
 
 /// A table of sends by sequence number, with a fixed size.
 ///
-/// Sequence numbers are consecutive from zero, so each has a known slot, and the oldest open send
-/// is
-/// found by advancing from the previous one.
+/// Sequence numbers rise, from zero unless they are given, so each has a known slot, and the oldest
+/// open send is found by advancing from the previous one.
 #[derive(Debug, Clone)]
 pub struct Outstanding {
     slots: Box<[(State, Sent)]>,
@@ -66,15 +65,26 @@ impl Outstanding {
     #[inline]
     pub fn depart(&mut self, intended: Instant, left: Instant) -> (u64, Option<Sent>) {
         let sequence = self.next;
-        self.next += 1;
-        let slot = self.slot(sequence);
-        let sent = Sent { sequence, intended, left };
-        let displaced = core::mem::replace(slot, (State::Open, sent));
-        match displaced {
-            (State::Open, lost) => (sequence, Some(lost)),
+        (sequence, self.depart_as(Sent { sequence, intended, left }))
+    }
+
+    /// Adds a send with a sequence number of its own. Returns the send that it displaces if that
+    /// one was still open, which is thereby lost.
+    ///
+    /// # Panics
+    /// If the sequence number is not higher than those before.
+    #[inline]
+    pub fn depart_as(&mut self, sent: Sent) -> Option<Sent> {
+        assert!(sent.sequence >= self.next, "sequence numbers rise");
+        if self.open == 0 {
+            self.oldest = sent.sequence;
+        }
+        self.next = sent.sequence + 1;
+        match core::mem::replace(self.slot(sent.sequence), (State::Open, sent)) {
+            (State::Open, lost) => Some(lost),
             _ => {
                 self.open += 1;
-                (sequence, None)
+                None
             }
         }
     }
@@ -84,7 +94,7 @@ impl Outstanding {
     pub fn answer(&mut self, sequence: u64) -> Answer {
         let is_sent = sequence < self.next;
         let (state, sent) = self.slot(sequence);
-        if !is_sent || sent.sequence != sequence {
+        if !is_sent || sent.sequence != sequence || *state == State::Unused {
             return Answer::Unexpected;
         }
         let sent = *sent;
@@ -94,8 +104,7 @@ impl Outstanding {
                 Answer::InTime(sent)
             }
             State::Lost => Answer::Late,
-            State::Answered => Answer::Duplicate,
-            State::Unused => unreachable!("a sent slot is never unused"),
+            State::Answered | State::Unused => Answer::Duplicate,
         }
     }
 
@@ -188,6 +197,21 @@ mod tests {
         assert_eq!(sends.answer(0), Answer::Duplicate);
         assert_eq!(sends.answer(1), Answer::InTime(sent(1, 50)));
         assert_eq!((sends.oldest(), sends.waiting()), (None, 0));
+    }
+
+    #[test]
+    fn numbers_that_were_not_sent_are_unexpected() {
+        let mut sends = Outstanding::new(8);
+        for sequence in [3, 4, 7] {
+            assert_eq!(sends.depart_as(sent(sequence, 1)), None);
+        }
+        assert_eq!(sends.depart_as(sent(100, 1)), Some(sent(4, 1)), "its place is taken");
+        for sequence in [0, 5, 8, 108] {
+            assert_eq!(sends.answer(sequence), Answer::Unexpected, "{sequence}");
+        }
+        assert_eq!(sends.answer(7), Answer::InTime(sent(7, 1)));
+        assert_eq!(sends.expire(at(102), PATIENCE), Some(sent(3, 1)));
+        assert_eq!(sends.oldest(), Some(sent(100, 1)));
     }
 
     #[test]

@@ -5,10 +5,9 @@ use hairpin_exchange::{
     ConnectionId, EventPacket, Listener, OrderId, Rejected, SessionState, Tick as MatchedTick,
 };
 use hairpin_host::Clock;
-use hairpin_measure::{Recorder, Row};
+use hairpin_measure::{Recorder, Row, Sent};
 use hairpin_time::{Duration, Instant};
 
-use super::outstanding_ticks::Tick;
 use super::trader_stats::TraderStats;
 
 /// The time from a logon to the first tick that the trader must answer: long enough for the trader
@@ -148,8 +147,8 @@ impl Listener for Measurement {
             if recorded {
                 self.lateness.record(sent - intended);
             }
-            let tick = Tick { sequence: packet.sequence, intended, sent, recorded };
-            self.traders.iter_mut().for_each(|trader| trader.open(tick));
+            let tick = Sent { sequence: packet.sequence.into(), intended, left: sent };
+            self.traders.iter_mut().for_each(|trader| trader.open(tick, recorded));
         }
     }
 

@@ -10,7 +10,6 @@ mod files;
 mod market_args;
 mod measurement;
 mod open_exchange;
-mod outstanding_ticks;
 mod publish_capture;
 mod round_report;
 mod trader_stats;

@@ -2,11 +2,9 @@
 
 use hairpin_cli_harness::answer_timeout::answer_timeout;
 use hairpin_exchange::ConnectionId;
-use hairpin_measure::Recorder;
+use hairpin_measure::{Answer, Outstanding, Recorder, Sent};
 use hairpin_reactor::Wait;
 use hairpin_time::Instant;
-
-use super::outstanding_ticks::{Answer, OutstandingTicks, Tick};
 
 /// The counts of a trader's ticks and orders since the start of the round.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -94,8 +92,10 @@ pub(super) struct TraderStats {
     /// The time from which ticks must be answered after a logon.
     answers_from: Instant,
     /// The packet sequence of the first tick that this session must answer.
-    first_sequence: Option<u32>,
-    outstanding: OutstandingTicks,
+    first_sequence: Option<u64>,
+    outstanding: Outstanding,
+    /// The packet sequence of the last tick of a warm-up.
+    warm_up: u64,
     pub(super) intended_to_order: Recorder,
     pub(super) sent_to_order: Recorder,
     pub(super) counts: TickCounts,
@@ -113,7 +113,8 @@ impl TraderStats {
             is_measured: samples > 0,
             answers_from: Instant::ZERO,
             first_sequence: None,
-            outstanding: OutstandingTicks::new(waiting),
+            outstanding: Outstanding::new(waiting),
+            warm_up: 0,
             intended_to_order: Recorder::with_capacity(samples),
             sent_to_order: Recorder::with_capacity(samples),
             counts: TickCounts::default(),
@@ -154,7 +155,10 @@ impl TraderStats {
     pub(super) fn depart(&mut self) {
         self.connection = None;
         self.counts.departures += 1;
-        self.counts.abandoned += self.outstanding.abandon();
+        while let Some(tick) = self.outstanding.oldest() {
+            self.outstanding.answer(tick.sequence);
+            self.counts.abandoned += 1;
+        }
         // The orders of an earlier session are still among these. Orders by hand may be filled.
         if self.answers_ticks() {
             self.counts.orphaned = self.counts.all_orders().saturating_sub(self.counts.cancels);
@@ -168,14 +172,17 @@ impl TraderStats {
     }
 
     /// Adds a tick whose last packet is being sent.
-    pub(super) fn open(&mut self, tick: Tick) {
-        let is_due = self.connection.is_some() && tick.sent >= self.answers_from;
+    pub(super) fn open(&mut self, tick: Sent, is_recorded: bool) {
+        let is_due = self.connection.is_some() && tick.left >= self.answers_from;
         if !is_due || !self.answers_ticks() {
             return;
         }
+        if !is_recorded {
+            self.warm_up = tick.sequence;
+        }
         self.first_sequence.get_or_insert(tick.sequence);
         self.counts.ticks += 1;
-        self.counts.lost += u64::from(self.outstanding.open(tick).is_some());
+        self.counts.lost += u64::from(self.outstanding.depart_as(tick).is_some());
     }
 
     /// Handles an order that names the packet `sequence`, or no readable one.
@@ -184,13 +191,13 @@ impl TraderStats {
             self.counts.orders += 1;
             return;
         }
-        let Some(sequence) = sequence else {
+        let Some(sequence) = sequence.map(u64::from) else {
             self.counts.unexpected_orders += 1;
             return;
         };
         match self.outstanding.answer(sequence) {
             // A loop too busy to check for lost ticks finds them here.
-            Answer::InTime(tick) if received - tick.sent > answer_timeout() => {
+            Answer::InTime(tick) if received - tick.left > answer_timeout() => {
                 self.counts.lost += 1;
                 self.counts.late_orders += 1;
             }
@@ -200,23 +207,27 @@ impl TraderStats {
             }
             // The tick stays lost; the late order is counted separately.
             Answer::Late => self.counts.late_orders += 1,
-            Answer::Unexpected if self.first_sequence.is_none_or(|first| sequence < first) => {
+            Answer::Duplicate | Answer::Unexpected
+                if self.first_sequence.is_none_or(|first| sequence < first) =>
+            {
                 self.counts.early_orders += 1;
             }
-            Answer::Unexpected => self.counts.unexpected_orders += 1,
+            Answer::Duplicate | Answer::Unexpected => self.counts.unexpected_orders += 1,
         }
     }
 
-    fn record(&mut self, tick: Tick, received: Instant) {
-        if tick.recorded {
+    fn record(&mut self, tick: Sent, received: Instant) {
+        if tick.sequence > self.warm_up {
             self.intended_to_order.record(received - tick.intended);
-            self.sent_to_order.record(received - tick.sent);
+            self.sent_to_order.record(received - tick.left);
         }
     }
 
     /// Counts the ticks that have waited too long as lost.
     pub(super) fn expire(&mut self, now: Instant) {
-        self.counts.lost += self.outstanding.expire(now, answer_timeout());
+        while self.outstanding.expire(now, answer_timeout()).is_some() {
+            self.counts.lost += 1;
+        }
     }
 
     /// Returns `true` if every tick is answered or lost and every order canceled.
@@ -238,8 +249,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    fn tick(sequence: u32, sent_ms: u64) -> Tick {
-        Tick { sequence, intended: at(sent_ms), sent: at(sent_ms), recorded: true }
+    fn tick(sequence: u32, sent_ms: u64) -> Sent {
+        Sent { sequence: sequence.into(), intended: at(sent_ms), left: at(sent_ms) }
     }
 
     fn trader() -> TraderStats {
@@ -251,7 +262,7 @@ mod tests {
     #[test]
     fn expects_nothing_of_a_trader_that_is_not_there() {
         let mut trader = TraderStats::new(8, 8);
-        trader.open(tick(1, 0));
+        trader.open(tick(1, 0), true);
         assert_eq!(trader.counts, TickCounts::default());
         assert!(trader.is_settled());
     }
@@ -274,7 +285,7 @@ mod tests {
             let mut trader = TraderStats::new(0, 8);
             trader.wait = wait;
             trader.arrive(ConnectionId(0), at(10));
-            trader.open(tick(1, 20));
+            trader.open(tick(1, 20), true);
             trader.order(None, at(21));
             trader.expire(at(5_000));
             trader.order(Some(1), at(5_001));
@@ -287,9 +298,9 @@ mod tests {
     #[test]
     fn counts_early_order_without_error() {
         let mut trader = trader();
-        trader.open(tick(1, 5));
+        trader.open(tick(1, 5), true);
         trader.order(Some(1), at(6));
-        trader.open(tick(2, 10));
+        trader.open(tick(2, 10), true);
         trader.order(Some(2), at(11));
         trader.order(Some(1), at(12));
         trader.order(Some(3), at(12));
@@ -309,7 +320,7 @@ mod tests {
     fn departed_traders_ticks_are_abandoned() {
         let mut trader = trader();
         for sequence in 1..=3 {
-            trader.open(tick(sequence, 10));
+            trader.open(tick(sequence, 10), true);
         }
         trader.order(Some(1), at(11));
         trader.counts.acknowledgements += 1;
@@ -325,8 +336,8 @@ mod tests {
     fn adds_up_orders_of_two_departures() {
         let mut trader = trader();
         for (sequence, orphaned) in [(1, 1), (3, 2)] {
-            trader.open(tick(sequence, 20));
-            trader.open(tick(sequence + 1, 20));
+            trader.open(tick(sequence, 20), true);
+            trader.open(tick(sequence + 1, 20), true);
             trader.order(Some(sequence), at(21));
             trader.order(Some(sequence + 1), at(21));
             trader.counts.acknowledgements += 2;
@@ -341,8 +352,8 @@ mod tests {
     #[test]
     fn counts_answer_after_timeout_as_late() {
         let mut trader = trader();
-        trader.open(tick(1, 10));
-        trader.open(tick(2, 10));
+        trader.open(tick(1, 10), true);
+        trader.open(tick(2, 10), true);
         trader.order(Some(1), at(1_011));
         trader.expire(at(1_011));
         trader.order(Some(2), at(1_012));
@@ -356,7 +367,7 @@ mod tests {
     #[test]
     fn new_round_resets_counts_and_keeps_open_orders() {
         let mut trader = trader();
-        trader.open(tick(1, 10));
+        trader.open(tick(1, 10), true);
         trader.begin_round();
         assert!(!trader.is_settled());
         assert_eq!(trader.open_ticks(), 1);
