@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::{fmt, io};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use hairpin_cli_harness::output;
 use hairpin_cli_harness::signals::Signals;
-use hairpin_host::{CoreEvents, CoreWatch, displacements, parse_cores, watch_this_core};
+use hairpin_host::{
+    CoreEvents, CoreWatch, displacements, format_cores, parse_cores, watch_this_core,
+};
 use hairpin_measure::{Histogram, Quantile, Style, TextTable, write_text};
 use hairpin_time::Duration;
 use serde::Serialize;
@@ -88,6 +90,9 @@ struct Measured {
 pub fn run(arguments: &JitterArgs) -> Result<ExitCode> {
     let allowed = hairpin_host::allowed_cores()?;
     let cores = arguments.cpus.as_ref().map_or(&allowed, |cores| &cores.0);
+    if let Some(core) = cores.iter().find(|core| !allowed.contains(core)) {
+        bail!("cannot pin to core {core}: allowed cores are {}", format_cores(&allowed));
+    }
     let signals = Signals::take()?;
     let measured = measure(cores, arguments, &signals)?;
     let style = Style::for_stdout();
