@@ -37,8 +37,15 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             workspace.target.join("release")
         }
     };
+    install(workspace, &built, &arguments.prefix)?;
+    let version = Version::new(workspace)?.full;
+    println!("installed hairpin {version} below {}", arguments.prefix.display());
+    Ok(())
+}
+
+/// Installs what is built in a folder.
+pub(crate) fn install(workspace: &Workspace, built: &Path, prefix: &Path) -> Result<()> {
     let version = Version::new(workspace)?;
-    let prefix = &arguments.prefix;
     let include = workspace.root.join("crates/capi/include");
     for header in ["hairpin.h", "hairpin.hpp"] {
         copy(&include.join(header), &prefix.join("include").join(header))?;
@@ -51,9 +58,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     write(&lib.join("pkgconfig/hairpin.pc"), &version.pkg_config())?;
     let cmake = lib.join("cmake/hairpin");
     write(&cmake.join("hairpin-config.cmake"), &version.cmake_config())?;
-    write(&cmake.join("hairpin-config-version.cmake"), &version.cmake_version())?;
-    println!("installed hairpin {} below {}", version.full, prefix.display());
-    Ok(())
+    write(&cmake.join("hairpin-config-version.cmake"), &version.cmake_version())
 }
 
 /// The version of the library. Patches of one minor version are compatible.
@@ -135,7 +140,7 @@ endif()
     }
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     create_parent(to)?;
     // A program that runs keeps the file that it has mapped.
     let _ = fs::remove_file(to);
@@ -150,7 +155,7 @@ fn link(target: &str, path: &Path) -> Result<()> {
     symlink(target, path).with_context(|| format!("cannot create {}", path.display()))
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     create_parent(path)?;
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

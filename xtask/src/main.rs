@@ -13,6 +13,7 @@
 //! | `deny` | licenses, banned crates, sources and advisories of dependencies |
 //! | `fuzz` | runs the fuzz targets |
 //! | `header` | generates the C header |
+//! | `dist` | builds the files of a release |
 //! | `install` | installs the C and C++ library |
 //! | `interop` | runs programs of others with and without `hairpin run` |
 //! | `packetdrill` | runs packet scripts of the kernel against the TCP engine |
@@ -30,6 +31,7 @@ mod bench_instructions;
 mod ci;
 mod codegen;
 mod deny;
+mod dist;
 mod fuzz;
 mod header;
 mod install;
@@ -79,6 +81,8 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Generate the C header, or compare it; installs cbindgen below target if it is missing
     Header(header::Arguments),
+    /// Build the files of a release: an archive and a Debian package
+    Dist(dist::Arguments),
     /// Build and install the C and C++ library: headers, hairpin.pc and CMake package too
     Install(install::Arguments),
     /// Run packetdrill's scripts for the kernel against the TCP engine (needs PACKETDRILL_DIR)
@@ -114,6 +118,7 @@ fn main() -> ExitCode {
         Command::Deny => deny::run(&workspace),
         Command::Fuzz(arguments) => fuzz::run(&workspace, &arguments),
         Command::Header(arguments) => header::run(&workspace, &arguments),
+        Command::Dist(arguments) => dist::run(&workspace, &arguments),
         Command::Install(arguments) => install::run(&workspace, &arguments),
         Command::Packetdrill => packetdrill::run(&workspace),
         Command::Interop(arguments) => interop::run(&workspace, &arguments),

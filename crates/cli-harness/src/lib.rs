@@ -7,6 +7,7 @@
 //! | Module | Contents |
 //! |---|---|
 //! | [`args`], [`usage`], [`two_numbers`] | shared arguments and limits; errors in arguments |
+//! | [`readiness`] | readiness for a service manager |
 //! | [`transport`], [`datapath`], [`raw_port`] | the datapath: kernel, AF_XDP or `hairpin run` |
 //! | [`preload`] | a command under `hairpin run` |
 //! | [`cores`], [`host_checks`] | cores of threads; checks of the host around a run |
@@ -52,6 +53,7 @@ pub mod output;
 pub mod preload;
 pub mod progress;
 pub mod raw_port;
+pub mod readiness;
 pub mod refused_gateway;
 pub mod run_loop;
 pub mod secret_key;

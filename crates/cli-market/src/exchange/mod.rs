@@ -32,7 +32,7 @@ use hairpin_cli_harness::host_checks::HostChecks;
 use hairpin_cli_harness::multicast_groups::MulticastGroups;
 use hairpin_cli_harness::signals::Signals;
 use hairpin_cli_harness::t2t_setup::{ExchangeSetup, MarketData, TRADERS_MAX};
-use hairpin_cli_harness::{output, secret_key};
+use hairpin_cli_harness::{output, readiness, secret_key};
 
 use events::Events;
 use exchange_run::ExchangeRun;
@@ -84,6 +84,7 @@ pub fn run(arguments: &ExchangeArgs) -> Result<ExitCode> {
     files.write(&open, setup.interface)?;
     announce(arguments, &setup, &open, is_test_key);
     files.announce();
+    readiness::report();
 
     let mut results = output::results(&clock, &arguments.interface);
     let measurement = Measurement::new(clock, &setup.load, TRADERS_MAX);

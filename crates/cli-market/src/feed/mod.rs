@@ -49,6 +49,7 @@ use hairpin_time::Duration;
 
 pub use args::{FeedArgs, channels_in};
 
+use hairpin_cli_harness::readiness;
 use hairpin_cli_harness::signals::Signals;
 use hairpin_cli_harness::stdout;
 
@@ -201,6 +202,7 @@ fn live(
     let title = format!("feed --channel {} {interfaces}", channel.id);
     let feed = LiveChannel::open(words, &channel, addresses, settings)?;
     let printer = Printer::new(options, &title, settings.late_join, counts, (out, err))?;
+    readiness::report();
     feed.run(&title, printer.of_network(), stop_requested)
 }
 

@@ -1,5 +1,6 @@
 //! The difference between two runs of the same program, beyond the spread of their rounds.
 
+use super::ratio::combined;
 use crate::{Results, bootstrap};
 
 /// The allowance on a dedicated machine: the effect of alignment, page placement and temperature,
@@ -45,7 +46,7 @@ fn spread(a: &[f64], b: &[f64]) -> f64 {
         let correction = values.len() as f64 / (values.len() as f64 - 0.8);
         correction * DEVIATIONS_OF_MEDIAN_DISTANCE * bootstrap::median(&mut distances)
     };
-    deviation(a).hypot(deviation(b)) / std::f64::consts::SQRT_2
+    combined(deviation(a), deviation(b)) / std::f64::consts::SQRT_2
 }
 
 /// The ratio of the standard deviation to the median absolute deviation of a normal distribution.

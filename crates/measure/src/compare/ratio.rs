@@ -112,7 +112,7 @@ impl Ratio {
     /// of logarithms are added, so a factor of two in either direction counts the same.
     pub(crate) fn widened(self, fraction: f64) -> Self {
         let allowance = fraction.max(0.0).ln_1p();
-        let reach = |end: f64| (end / self.ratio).ln().hypot(allowance).exp();
+        let reach = |end: f64| combined((end / self.ratio).ln(), allowance).exp();
         Self { low: self.ratio / reach(self.low), high: self.ratio * reach(self.high), ..self }
     }
 
@@ -176,6 +176,11 @@ impl std::fmt::Display for Baseline {
             }
         }
     }
+}
+
+/// Returns the root of the sum of squares, as `f64::hypot`, which requires glibc 2.35.
+pub(super) fn combined(a: f64, b: f64) -> f64 {
+    (a * a + b * b).sqrt()
 }
 
 #[cfg(test)]
