@@ -20,11 +20,13 @@
 //! [`CaptureWriter`] writes datagrams. [`Recorder`] writes them on a thread of its own, off the hot
 //! path of the receiver.
 //!
+//! [`DeviceTime`] reads the times that switches and taps write into frames.
+//!
 //! [`MergedCaptures`] reads several captures as one, in the order of their times.
 //!
 //! **Supported.** pcap with microseconds or nanoseconds, and pcapng, in either byte order. Any
 //! number of sections and interfaces with any clock resolution; enhanced, simple and obsolete
-//! packet blocks. Other blocks are skipped. The packet files of CME DataMine. Each of them also
+//! packet blocks. Other blocks are skipped. ERF. The packet files of CME DataMine. Each of them also
 //! compressed with gzip or zstd. Frames of Ethernet, Linux cooked captures (both versions), raw IP,
 //! and BSD loopback. Tags of VLANs and switches, LLC and SNAP, MPLS, PPPoE, GRE, ERSPAN, VXLAN,
 //! GENEVE and IP in IP, in any order. IPv4 and IPv6. Any [`Read`](std::io::Read) works, also a
@@ -41,6 +43,8 @@ mod counters;
 mod datagrams;
 mod datamine;
 mod decapsulation;
+mod device_time;
+mod erf;
 mod error;
 mod frame;
 mod interface;
@@ -58,6 +62,7 @@ mod writer;
 
 pub use counters::CaptureCounters;
 pub use datagrams::{CapturedDatagram, Datagrams};
+pub use device_time::DeviceTime;
 pub use error::{CaptureError, PacketError};
 pub use frame::{CaptureClock, CaptureTime, Frame, Payload};
 pub use interface::Interface;

@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::{LinkType, PacketError, Payload, Protocol, datamine, tunnels};
+use super::{LinkType, PacketError, Payload, Protocol, datamine, erf, tunnels};
 
 /// The most headers in a frame: eight tunnels with two tags each.
 const MOST_HEADERS: usize = 32;
@@ -103,6 +103,10 @@ fn link_header(link: LinkType, bytes: &[u8]) -> Outcome<'_> {
                 None => return other(Protocol::Short),
             }
         }
+        erf::LINK => match erf::contents(bytes) {
+            Some((header, packet)) => Step::Next(header, packet),
+            None => return other(Protocol::Short),
+        },
         unsupported => return Err(PacketError::LinkType(unsupported)),
     })
 }

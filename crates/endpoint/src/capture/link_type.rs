@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use super::decapsulation::{Decoded, decode};
 use super::tunnels::is_tunnel_port;
-use super::{PacketError, Payload};
+use super::{PacketError, Payload, erf};
 
 /// A link type, as numbered by tcpdump.org's registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,6 +52,7 @@ impl LinkType {
                 | Self::DATAMINE_WITH_CHANNEL
                 | Self::RAW_OF_BSD
                 | Self::RAW_OF_OPENBSD
+                | erf::LINK
         )
     }
 

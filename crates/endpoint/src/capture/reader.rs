@@ -11,6 +11,7 @@ use pcap_file::{PcapError, TsResolution};
 use super::buffer::Buffer;
 use super::compression::is_compressed;
 use super::datamine::{self, Record};
+use super::erf;
 use super::pcapng::{self, Content, Packet};
 use super::{CaptureError, CaptureTime, Frame, Interface, LinkType};
 
@@ -25,9 +26,8 @@ const PCAP_HEADER: usize = 24;
 /// The byte-order magic of a little-endian section.
 const LITTLE_ENDIAN: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 
-/// A reader of pcap, pcapng and the packet files of CME DataMine, forward only and in one pass. A
-/// file
-/// that is compressed with gzip or zstd is decompressed; offsets are then those of its contents.
+/// A reader of pcap, pcapng, ERF and the packet files of CME DataMine, forward only and in one pass.
+/// A file that is compressed with gzip or zstd is decompressed; offsets are then those of its contents.
 ///
 /// The reader allocates 256 KiB when it is created. Afterwards it allocates only for a longer
 /// packet or block, or for another interface.
@@ -49,6 +49,7 @@ enum Format {
         little_endian: bool,
     },
     DataMine(LinkType),
+    Erf,
 }
 
 /// A frame, located in the bytes that are consumed with it.
@@ -85,7 +86,7 @@ impl<R: Read> CaptureReader<R> {
             open_pcapng(&mut buffer)?
         } else {
             match open_pcap(&mut buffer) {
-                Err(CaptureError::NoCapture) => open_datamine(&mut buffer)?,
+                Err(CaptureError::NoCapture) => open_records(&mut buffer)?,
                 opened => opened?,
             }
         };
@@ -193,6 +194,22 @@ impl<R: Read> CaptureReader<R> {
                     consumed: length,
                 }))
             }
+            Format::Erf => {
+                let record = erf::record(unused).map_err(PcapError::InvalidField)?;
+                let record = record.ok_or(PcapError::IncompleteBuffer)?;
+                let erf::Record { length, time, captured, wire, padding } = record;
+                if padding {
+                    return Ok(Item::Other(length));
+                }
+                Ok(Item::Frame(FoundFrame {
+                    interface: 0,
+                    time: self.interfaces.first().and_then(|interface| interface.time(time)),
+                    start: 0,
+                    captured,
+                    length: wire,
+                    consumed: length,
+                }))
+            }
             Format::Pcapng { little_endian } => {
                 if let Some(magic) = section_magic(unused) {
                     *little_endian = magic == LITTLE_ENDIAN;
@@ -290,12 +307,19 @@ fn open_pcap<R: Read>(buffer: &mut Buffer<R>) -> Result<(Format, Vec<Interface>)
     Ok((Format::Pcap(parser, unit), vec![interface]))
 }
 
-fn open_datamine<R: Read>(
-    buffer: &mut Buffer<R>,
-) -> Result<(Format, Vec<Interface>), CaptureError> {
-    let link = datamine::detect(buffer)?.ok_or(CaptureError::NoCapture)?;
-    let interface = Interface::from_pcap(link, Duration::from_nanos(1));
-    Ok((Format::DataMine(link), vec![interface]))
+/// Opens a file of records without a magic number.
+fn open_records<R: Read>(buffer: &mut Buffer<R>) -> Result<(Format, Vec<Interface>), CaptureError> {
+    if let Some(link) = datamine::detect(buffer)? {
+        let interface = Interface::from_pcap(link, Duration::from_nanos(1));
+        return Ok((Format::DataMine(link), vec![interface]));
+    }
+    if !erf::detect(buffer)? {
+        return Err(CaptureError::NoCapture);
+    }
+    let mut interface = Interface::new(erf::LINK, 0);
+    // The unit is 2^-32 of a second.
+    interface.set_resolution(0x80 | 32);
+    Ok((Format::Erf, vec![interface]))
 }
 
 /// Opens a pcapng file. The section header is then read like any other block.

@@ -1,7 +1,7 @@
 //! Tests of captures made byte by byte, by `pcap-file`, and by tcpdump.
 
 mod compressed;
-mod files;
+pub(super) mod files;
 mod links;
 mod recorded;
 mod replayed;

@@ -66,7 +66,7 @@ impl PcapngBuilder {
 }
 
 /// Returns an Ethernet frame with a datagram from 10.0.0.1:1 to 224.0.28.5:14310.
-pub(super) fn datagram_of(payload: &[u8]) -> Vec<u8> {
+pub(in super::super) fn datagram_of(payload: &[u8]) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([0; 6], [1; 6]).ipv4([10, 0, 0, 1], [224, 0, 28, 5], 1);
     let mut frame = Vec::new();
     builder.udp(1, 14_310).write(&mut frame, payload).unwrap();
