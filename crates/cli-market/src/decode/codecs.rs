@@ -114,7 +114,7 @@ impl<'x> Codecs<'x> {
     ///
     /// # Errors
     /// If they are not a whole message, or if others follow it.
-    pub(super) fn check(&self, message: &[u8]) -> Result<bool, DecodeError> {
+    pub(crate) fn check(&self, message: &[u8]) -> Result<bool, DecodeError> {
         match self.visit(message, &mut Ignored) {
             Ok((header, known)) => {
                 let is_whole = message.len() == known.length || header.version > known.version;

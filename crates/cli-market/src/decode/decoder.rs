@@ -13,9 +13,9 @@ use super::capture::{Captured, Payload};
 use super::error_lines::ErrorLines;
 use super::flow::{Arrived, Flow};
 use super::framing::{DetectedFraming, Frame, FrameError, Frames, Framing, MESSAGE_HEADER, size};
-use super::message_line::{self, MessageLine};
 use super::other_traffic::{OtherTraffic, Service};
 use super::resync::{self, Found};
+use super::sink::{Addresses, MessageSink, Origin};
 use super::stream::{Change, Segment, Stream};
 use super::{DecodeCounts, Settings};
 
@@ -32,9 +32,6 @@ const ENOUGH_FRAMES: usize = 2;
 const MOST_GAPS: usize = 1_000;
 /// MsgSeqNum and SendingTime, the size of a message, and its header.
 const LEAST_PACKET: usize = 12 + MESSAGE_HEADER;
-
-/// One direction between two addresses: source, destination.
-type Addresses = (SocketAddr, SocketAddr);
 
 /// A packet that was read in advance.
 struct ReadPacket {
@@ -146,14 +143,16 @@ impl StreamFrames {
 }
 
 /// The state while a capture is read.
-pub(super) struct Decoder<'a, O, E> {
+pub(crate) struct Decoder<'a, S, E> {
     settings: &'a Settings<'a>,
-    out: O,
+    sink: S,
     err: E,
     counts: &'a mut DecodeCounts,
     read_ahead: VecDeque<ReadPacket>,
     /// The number of the current packet.
     packet: u64,
+    /// The addresses of the current packet or stream.
+    addresses: Option<Addresses>,
     flows: BTreeMap<Addresses, Flow<StreamFrames>>,
     errors: ErrorLines,
     notes: ErrorLines,
@@ -166,20 +165,21 @@ pub(super) struct Decoder<'a, O, E> {
     left: usize,
 }
 
-impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
-    pub(super) fn new(
+impl<'a, S: MessageSink, E: Write> Decoder<'a, S, E> {
+    pub(crate) fn new(
         settings: &'a Settings<'a>,
         counts: &'a mut DecodeCounts,
-        out: O,
+        sink: S,
         err: E,
     ) -> Self {
         Self {
             settings,
-            out,
+            sink,
             err,
             counts,
             read_ahead: VecDeque::new(),
             packet: 0,
+            addresses: None,
             flows: BTreeMap::new(),
             errors: ErrorLines::default(),
             notes: ErrorLines::default(),
@@ -191,7 +191,7 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
     }
 
     /// Takes the next packet of the file.
-    pub(super) fn packet(&mut self, packet: Captured<'_>) -> io::Result<()> {
+    pub(crate) fn packet(&mut self, packet: Captured<'_>) -> io::Result<()> {
         self.counts.packets += 1;
         let number = self.counts.packets;
         let contents = match packet.payload {
@@ -222,6 +222,16 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
         if self.read_ahead.len() > READ_AHEAD { self.handle_next() } else { Ok(()) }
     }
 
+    /// Counts a packet that is handled elsewhere.
+    pub(crate) fn skip(&mut self) {
+        self.counts.packets += 1;
+    }
+
+    /// Returns the receiver of the messages.
+    pub(crate) fn sink(&mut self) -> &mut S {
+        &mut self.sink
+    }
+
     /// Handles the packet that was read first.
     fn handle_next(&mut self) -> io::Result<()> {
         let Some(ReadPacket { number, contents }) = self.read_ahead.pop_front() else {
@@ -247,6 +257,7 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
     /// Handles a datagram: prints its messages, if it is CME's.
     fn datagram(&mut self, addresses: Addresses, bytes: &[u8]) -> io::Result<()> {
         let (source, destination) = addresses;
+        self.addresses = Some(addresses);
         let port = match destination.ip().is_multicast() {
             true => destination.port(),
             false => destination.port().min(source.port()),
@@ -278,7 +289,7 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
         while let Some(frame) = frames.next() {
             match frame {
                 Ok(frame) => {
-                    if let Err(what) = self.frame(&frame)? {
+                    if let Err(what) = self.frame(&frame, self.packet)? {
                         self.error(&what);
                     }
                 }
@@ -315,6 +326,7 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
             self.others.count_service(service_of(addresses), 1);
             return Ok(());
         }
+        self.addresses = Some(addresses);
         let mut flow = self.flows.remove(&addresses).unwrap_or_default();
         let Segment { start, missing, .. } = segment;
         let length = segment.bytes.len() as u32 + missing;
@@ -333,6 +345,8 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
                 frames.segments += u64::from(length > 0);
                 stream.push(segment);
                 self.advance(stream, frames, false)?;
+            } else if length > 0 {
+                self.sink.repeated(addresses);
             }
         }
         for (stream, frames) in ended {
@@ -351,6 +365,7 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
     fn reset(&mut self, addresses: Addresses) -> io::Result<()> {
         for addresses in [addresses, (addresses.1, addresses.0)] {
             let Some(mut flow) = self.flows.remove(&addresses) else { continue };
+            self.addresses = Some(addresses);
             for (stream, frames) in flow.streams() {
                 stream.reset();
                 self.advance(stream, frames, true)?;
@@ -485,7 +500,8 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
     /// Prints whole messages of a packet whose beginning is missing.
     fn messages(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while let Some(message) = size(bytes).and_then(|size| bytes.get(..size)) {
-            let outcome = self.frame(&Frame { packet: None, message: &message[2..] })?;
+            let frame = Frame { packet: None, message: &message[2..] };
+            let outcome = self.frame(&frame, self.packet)?;
             if let Err(what) = outcome {
                 self.error(&what);
             }
@@ -503,7 +519,7 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
         let mut lost = None;
         while let Some(frame) = frames.next() {
             let outcome = match frame {
-                Ok(frame) => self.frame(&frame)?,
+                Ok(frame) => self.frame(&frame, stream.packet_at(frames.used()))?,
                 Err(FrameError::Frame(what)) => Err(what),
                 Err(FrameError::Lost(what)) => {
                     lost = Some(what);
@@ -534,17 +550,13 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
         Ok(())
     }
 
-    /// Prints a message, or returns the error in it.
-    fn frame(&mut self, frame: &Frame<'_>) -> io::Result<Result<(), String>> {
-        let Settings { codecs, format, .. } = self.settings;
-        match message_line::line(frame.message, frame.packet, codecs, *format) {
-            Ok(MessageLine { text, is_known, .. }) => {
-                let DecodeCounts { messages, unknown, .. } = self.counts;
-                *(if is_known { messages } else { unknown }) += 1;
-                writeln!(self.out, "{text}").map(Ok)
-            }
-            Err(what) => Ok(Err(what)),
-        }
+    /// Passes a message to the sink, or returns the error in it. `packet` is the one with its last
+    /// byte.
+    fn frame(&mut self, frame: &Frame<'_>, packet: u64) -> io::Result<Result<(), String>> {
+        let Some(addresses) = self.addresses else { return Ok(Ok(())) };
+        let outcome = self.sink.message(frame, Origin { addresses, packet })?;
+        let DecodeCounts { messages, unknown, .. } = self.counts;
+        Ok(outcome.map(|is_known| *(if is_known { messages } else { unknown }) += 1))
     }
 
     /// Reports the bytes of a stream that were skipped.
@@ -564,6 +576,7 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
                     continue;
                 }
                 Cause::Gap(missing) => {
+                    self.addresses.into_iter().for_each(|of| self.sink.gap(of, missing, bytes));
                     format!("{} of a stream missing{skipped}", counted(missing, "byte"))
                 }
                 Cause::Lost(what) => format!("{what}: {} skipped", counted(bytes, "byte")),
@@ -588,6 +601,7 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
         mut frames: StreamFrames,
         is_closed: bool,
     ) -> io::Result<()> {
+        self.addresses = Some(addresses);
         self.advance(&mut stream, &mut frames, true)?;
         if frames.framing.is_none() {
             self.others.count_service(service_of(addresses), frames.segments);
@@ -610,8 +624,13 @@ impl<'a, O: Write, E: Write> Decoder<'a, O, E> {
         let outcome = self.end_all(ending);
         self.write_errors()?;
         outcome?;
-        self.counts.write(self.settings.format, &mut self.out)?;
-        self.out.flush()
+        self.sink.finish(self.counts)
+    }
+
+    /// Ends all streams. Returns the sink and the lines of errors and notes.
+    pub(crate) fn into_sink(mut self) -> io::Result<(S, ErrorLines, ErrorLines)> {
+        self.end_all(None)?;
+        Ok((self.sink, self.errors, self.notes))
     }
 
     /// Writes the errors so far, after an error that ends the command.

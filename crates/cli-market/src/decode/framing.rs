@@ -71,16 +71,16 @@ impl DetectedFraming {
 
 /// A message and the contents of its frame header.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Frame<'a> {
+pub(crate) struct Frame<'a> {
     /// Sequence number and sending time of the packet, if the framing has packets.
-    pub(super) packet: Option<(u32, u64)>,
+    pub(crate) packet: Option<(u32, u64)>,
     /// From the SBE header to the end of the frame.
-    pub(super) message: &'a [u8],
+    pub(crate) message: &'a [u8],
 }
 
 /// An error in the bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum FrameError {
+pub(crate) enum FrameError {
     /// The frame is wrong; the next one follows it.
     Frame(String),
     /// No frame begins here, and the next one cannot be found.
@@ -97,7 +97,7 @@ impl FrameError {
 }
 
 /// Splits bytes into frames: whole datagrams, or the available part of a stream.
-pub(super) struct Frames<'a> {
+pub(crate) struct Frames<'a> {
     framing: Framing,
     bytes: &'a [u8],
     used: usize,
@@ -109,12 +109,12 @@ pub(super) struct Frames<'a> {
 impl<'a> Frames<'a> {
     /// Creates an iterator over the frames of `bytes`; within a packet of a stream, `packet` is the
     /// contents of its header.
-    pub(super) fn new(framing: Framing, bytes: &'a [u8], packet: Option<(u32, u64)>) -> Self {
+    pub(crate) fn new(framing: Framing, bytes: &'a [u8], packet: Option<(u32, u64)>) -> Self {
         Self { framing, bytes, used: 0, packet_end: 0, packet }
     }
 
     /// Returns the sequence number and sending time of the last frame's packet.
-    pub(super) fn packet(&self) -> Option<(u32, u64)> {
+    pub(crate) fn packet(&self) -> Option<(u32, u64)> {
         self.packet
     }
 
@@ -127,7 +127,7 @@ impl<'a> Frames<'a> {
     /// Returns the next whole frame, or the error in the bytes. After `Lost` there are no frames:
     /// of
     /// a stream, the bytes from the error on are left.
-    pub(super) fn next(&mut self) -> Option<Result<Frame<'a>, FrameError>> {
+    pub(crate) fn next(&mut self) -> Option<Result<Frame<'a>, FrameError>> {
         match self.framing {
             Framing::Udp => self.next_of_datagram(),
             Framing::ConflatedTcp => self.next_of_packets(),

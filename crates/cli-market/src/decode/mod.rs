@@ -25,13 +25,14 @@
 
 pub(crate) mod capture;
 pub(crate) mod codecs;
-mod decoder;
+pub(crate) mod decoder;
 pub(crate) mod error_lines;
 mod flow;
-mod framing;
+pub(crate) mod framing;
 pub(crate) mod message_line;
 pub(crate) mod other_traffic;
 mod resync;
+pub(crate) mod sink;
 mod stream;
 
 use std::io::{self, BufWriter, Write};
@@ -41,6 +42,7 @@ use std::process::ExitCode;
 use codecs::{Codecs, SchemaFile};
 use decoder::Decoder;
 pub(crate) use framing::Framing;
+use sink::Lines;
 
 use hairpin_cli_harness::stdout;
 use hairpin_measure::counted;
@@ -166,7 +168,7 @@ pub(crate) fn decode(
     err: impl Write,
 ) -> io::Result<()> {
     let file = capture::open_all(paths)?;
-    let mut decoder = Decoder::new(settings, counts, out, err);
+    let mut decoder = Decoder::new(settings, counts, Lines { settings, out }, err);
     match capture::read(file, |packet| decoder.packet(packet)) {
         Ok(ending) => decoder.finish(ending),
         Err(error) => decoder.abort(error),

@@ -75,6 +75,11 @@ pub(super) struct Stream {
     /// The last segments that were appended.
     history: VecDeque<(u32, Vec<u8>)>,
     history_bytes: usize,
+    /// The number of bytes appended so far.
+    appended: u64,
+    /// The ends of the segments with unconsumed bytes, as counts of appended bytes, with the
+    /// packets.
+    ends: VecDeque<(u64, u64)>,
 }
 
 impl Stream {
@@ -94,6 +99,8 @@ impl Stream {
             hole: None,
             history: VecDeque::new(),
             history_bytes: 0,
+            appended: 0,
+            ends: VecDeque::new(),
         }
     }
 
@@ -233,6 +240,10 @@ impl Stream {
         bytes.drain(..known.min(bytes.len()));
         self.bytes.extend_from_slice(&bytes);
         let length = bytes.len();
+        if length > 0 {
+            self.appended += length as u64;
+            self.ends.push_back((self.appended, packet));
+        }
         if length > 0 && !self.is_forgotten {
             self.history_bytes += length;
             self.history.push_back((self.next, bytes));
@@ -257,9 +268,25 @@ impl Stream {
         &self.bytes[self.consumed..]
     }
 
+    /// Returns the packet with the last of the first `count` bytes: 0 without bytes.
+    pub(super) fn packet_at(&self, count: usize) -> u64 {
+        let end = self.position() + count as u64;
+        let place = self.ends.partition_point(|&(other, _)| other < end);
+        self.ends.get(place).map_or(0, |&(_, packet)| packet)
+    }
+
+    /// Returns the number of bytes appended before the unconsumed ones.
+    fn position(&self) -> u64 {
+        self.appended - self.bytes().len() as u64
+    }
+
     /// Drops the first `count` bytes.
     pub(super) fn consume(&mut self, count: usize) {
         self.consumed += count;
+        let position = self.position();
+        while self.ends.front().is_some_and(|&(end, _)| end <= position) {
+            self.ends.pop_front();
+        }
         if self.consumed == self.bytes.len() || self.consumed > HISTORY_BYTES {
             self.bytes.drain(..self.consumed);
             self.consumed = 0;
@@ -304,6 +331,22 @@ mod tests {
         assert_eq!(stream.bytes(), [1, 2, 3, 4]);
         stream.consume(3);
         assert_eq!(stream.bytes(), [4]);
+    }
+
+    #[test]
+    fn names_the_packet_of_each_byte() {
+        let mut stream = Stream::new(10, false);
+        // The last segment was captured first: packets have the numbers of their first bytes.
+        for (start, bytes) in [(10, &[1, 2][..]), (15, &[6, 7]), (12, &[3, 4, 5])] {
+            push(&mut stream, start, bytes);
+        }
+        let packets = |stream: &Stream| (1..=stream.bytes().len()).map(|it| stream.packet_at(it));
+        assert_eq!(packets(&stream).collect::<Vec<_>>(), [10, 10, 12, 12, 12, 15, 15]);
+        stream.consume(3);
+        assert_eq!(packets(&stream).collect::<Vec<_>>(), [12, 12, 15, 15]);
+        stream.consume(4);
+        assert_eq!(stream.packet_at(0), 0);
+        assert!(stream.ends.is_empty());
     }
 
     #[test]
