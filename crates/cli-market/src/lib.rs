@@ -2,8 +2,8 @@
 //!
 //! Layer L3. Each module is one subcommand: its arguments, and a function `run` that returns the
 //! exit status. The command line is in `hairpin-cli`; what subcommands share is in
-//! `hairpin-cli-harness`. The crate contains no protocol logic and measures nothing: benchmarks are
-//! in `hairpin-cli-latency`, which does not depend on this crate.
+//! `hairpin-cli-harness`. The crate contains no protocol logic. Benchmarks are in
+//! `hairpin-cli-latency`, which does not depend on this crate.
 //!
 //! | Module | Contents |
 //! |---|---|
@@ -12,6 +12,7 @@
 //! | [`generate`] | a capture of an exchange's market data, without a network |
 //! | [`exchange`] | the simulated exchange, also as the child of a `t2t` row |
 //! | [`order`] | an order entry session from a script or by hand; the audit trail |
+//! | [`wire`] | latencies and losses from captures, of any program |
 //!
 //! ```
 //! use clap::{Args, Command};
@@ -27,3 +28,4 @@ pub mod exchange;
 pub mod feed;
 pub mod generate;
 pub mod order;
+pub mod wire;

@@ -55,26 +55,8 @@ impl CaptureGroups {
     /// If the file is not a capture or has no such group; if it has several channels, or groups
     /// whose feed or line is in doubt. The error lists each group with its packets and contents.
     pub fn detect(input: impl Read) -> io::Result<Self> {
-        let mut observed = ObservedGroups::default();
-        let mut wrong = None;
-        let mut reader = CaptureReader::new(input)?;
-        let end = loop {
-            match reader.advance() {
-                Ok(true) => {}
-                Ok(false) => break None,
-                Err(error) => break Some(error.to_string()),
-            }
-            let Some(frame) = reader.frame() else { continue };
-            match frame.payload() {
-                Ok(Payload::Datagram { destination, bytes, .. }) => {
-                    let interface = reader.interfaces().get(frame.interface as usize);
-                    observed.record(destination, bytes, interface);
-                }
-                Ok(_) => {}
-                Err(error) => wrong = wrong.take().or_else(|| Some(error.to_string())),
-            }
-        };
-        let groups = observed.detect().map_err(|what| match wrong.or(end) {
+        let (observed, wrong) = observe(input)?;
+        let groups = observed.detect().map_err(|what| match wrong {
             // It may explain why there is nothing.
             Some(why) if observed.is_empty() => format!("{what}: {why}"),
             _ => what,
@@ -155,6 +137,60 @@ impl CaptureGroups {
     pub fn has(&self, feed: Feed) -> bool {
         self.0.iter().any(|&(_, other, _)| other == feed)
     }
+}
+
+/// A feed of a capture that may have any number of channels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CapturedFeed {
+    /// The channel, if Hairpin recorded the capture.
+    pub channel: Option<String>,
+    /// The feed.
+    pub feed: Feed,
+    /// The group of line A, and that of line B if the capture has both. Unless the recorder named
+    /// them, the lower address is A, as in CME's plan of addresses.
+    pub groups: [Option<SocketAddr>; 2],
+}
+
+impl CapturedFeed {
+    /// Creates a feed whose groups are known.
+    #[must_use]
+    pub fn new(channel: String, feed: Feed, groups: [Option<SocketAddr>; 2]) -> Self {
+        Self { channel: Some(channel), feed, groups }
+    }
+
+    /// Detects the feeds of a capture, as [`CaptureGroups::detect`] does, without assigning them to
+    /// channels. A group whose feed is in doubt is taken for an incremental feed.
+    ///
+    /// # Errors
+    /// If the file is not a capture.
+    pub fn detect(input: impl Read) -> io::Result<Vec<Self>> {
+        Ok(observe(input)?.0.feeds())
+    }
+}
+
+/// Reads the groups of a capture, and the first error in it.
+fn observe(input: impl Read) -> io::Result<(ObservedGroups, Option<String>)> {
+    let mut observed = ObservedGroups::default();
+    let mut wrong = None;
+    let mut reader = CaptureReader::new(input)?;
+    let end = loop {
+        match reader.advance() {
+            Ok(true) => {}
+            Ok(false) => break None,
+            Err(error) => break Some(error.to_string()),
+        }
+        let Some(frame) = reader.frame() else { continue };
+        match frame.payload() {
+            Ok(Payload::Datagram { destination, bytes, .. }) => {
+                let interface = reader.interfaces().get(frame.interface as usize);
+                observed.record(destination, bytes, interface);
+            }
+            Ok(_) => {}
+            Err(error) => wrong = wrong.take().or_else(|| Some(error.to_string())),
+        }
+    };
+    Ok((observed, wrong.or(end)))
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@
 //! | [`FeedHandlers`] | several channels on one [`FeedEngine`]: sockets, capture, custom source |
 //! | [`FeedThreads`] | channels on named, pinned threads |
 //! | [`config`] | CME's config.xml, and TOML for conflated channels |
-//! | [`CaptureGroups`] | the groups of a capture, detected or known |
+//! | [`CaptureGroups`], [`CapturedFeed`] | the groups of a capture, detected or known |
 //! | [`DefinitionCache`] | instrument definitions that survive a restart |
 //! | [`ReplayClient`] | CME's TCP replay |
 //! | [`CacheWarmer`] | synthetic packets that keep an idle path warm |
@@ -126,7 +126,7 @@ mod unread_sockets;
 
 pub use addresses::{Addresses, Group, Lines, Multicast, TcpLines};
 pub use cache_warmer::CacheWarmer;
-pub use capture_groups::CaptureGroups;
+pub use capture_groups::{CaptureGroups, CapturedFeed};
 pub use definition_cache::{CacheError, DefinitionCache};
 pub use engine::{
     Arrival, CaptureEngine, CaptureSource, CapturedPacket, EngineError, FeedEngine, LineAddress,

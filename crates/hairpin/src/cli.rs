@@ -12,7 +12,7 @@ use hairpin_order_entry::redact_keys;
 
 use crate::cmd::{
     bench, bench_compare, check, decode, doctor, exchange, feed, generate, jitter, lab, order,
-    ping, pong, rds_stress, report, run, stat, t2t, trader,
+    ping, pong, rds_stress, report, run, stat, t2t, trader, wire,
 };
 use crate::completion;
 
@@ -43,6 +43,8 @@ enum Command {
     Generate(generate::GenerateArgs),
     /// Print the messages of a capture
     Decode(decode::DecodeArgs),
+    /// Measure the latencies and losses of any program from captures
+    Wire(wire::WireArgs),
     /// Print live counters of running Hairpin processes
     Stat(stat::StatArgs),
     /// Measure round trips of messages over UDP, multicast, TCP, reliable datagrams or raw frames
@@ -113,6 +115,7 @@ pub fn run(library: &[u8]) -> ExitCode {
         Command::T2t(arguments) => t2t::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Decode(arguments) => Ok(decode::run(&arguments)),
+        Command::Wire(arguments) => wire::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::BenchCompare(arguments) => bench_compare::run(&arguments),
         Command::Completions(arguments) => completion::register(&arguments),

@@ -21,7 +21,7 @@
 //! | `schedule`, `closed_loop` | intended send times: [`Schedule`] (open loop), [`ClosedLoop`] |
 //! | `outstanding` | sends that wait for an answer: [`Outstanding`] |
 //! | `recorder`, `batch` | samples: [`Recorder`], [`BatchRecorder`] |
-//! | `histogram`, `summary` | distributions and their statistics: [`Histogram`], [`Summary`] |
+//! | `histogram`, `summary` | distributions and their statistics: [`Histogram`], [`Summary`], [`RunningSummary`] |
 //! | `results` | the results file: [`Results`], [`Row`], [`Setting`], [`RoundFigures`] |
 //! | `bootstrap`, `compare` | confidence intervals; two results files compared |
 //! | `table`, `text_table` | rows as text: [`Table`]; tables that fit a terminal: [`TextTable`] |
@@ -94,6 +94,6 @@ pub use results::{
     interleaved,
 };
 pub use schedule::{Departure, Schedule};
-pub use summary::{Quantile, Summary};
+pub use summary::{Quantile, RunningSummary, Summary};
 pub use table::Table;
 pub use text_table::{Style, TextTable};

@@ -39,6 +39,50 @@ pub struct Summary {
     pub histogram: Histogram,
 }
 
+/// The statistics of samples that are not kept, in bounded memory.
+///
+/// Its [`Summary`] is that of a [`Recorder`] with the same samples, except for the last bits of the
+/// deviation.
+#[derive(Debug, Clone, Default)]
+pub struct RunningSummary {
+    /// `None` before the first sample.
+    histogram: Option<Histogram>,
+    min: u64,
+    max: u64,
+    sum: u128,
+    squares: f64,
+}
+
+impl RunningSummary {
+    /// Records a sample.
+    #[inline]
+    pub fn record(&mut self, nanos: u64) {
+        if self.histogram.is_none() {
+            (self.min, self.max) = (nanos, nanos);
+        }
+        self.histogram.get_or_insert_default().record(nanos);
+        (self.min, self.max) = (self.min.min(nanos), self.max.max(nanos));
+        self.sum += u128::from(nanos);
+        self.squares += (nanos as f64).powi(2);
+    }
+
+    /// Returns the number of samples.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.histogram.as_ref().map_or(0, Histogram::count)
+    }
+
+    /// Returns the statistics so far.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let Some(histogram) = &self.histogram else { return Summary::default() };
+        let count = histogram.count() as f64;
+        let mean = self.sum as f64 / count;
+        let deviation = (self.squares / count - mean.powi(2)).max(0.0).sqrt();
+        Summary::from_parts([self.min, self.max], [mean, deviation], histogram.clone())
+    }
+}
+
 /// A percentile as a whole number of hundredths of a percent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quantile(u64);
@@ -205,6 +249,18 @@ mod tests {
         assert_eq!((of.min, of.max), (Some(2), Some(123_456_789)));
         let of = summary(&[2, 4, 4, 4, 5, 5, 7, 9]);
         assert_eq!((of.mean, of.stddev), (Some(5.0), Some(2.0)));
+    }
+
+    #[test]
+    fn running_summary_equals_that_of_kept_samples() {
+        let samples: Vec<u64> = (0..3_000).map(|it| it * it % 70_001).collect();
+        let mut running = RunningSummary::default();
+        assert_eq!((running.count(), running.summary()), (0, Summary::default()));
+        samples.iter().for_each(|&nanos| running.record(nanos));
+        let (one, other) = (running.summary(), summary(&samples));
+        assert!((one.stddev.unwrap() - other.stddev.unwrap()).abs() < 1e-3);
+        assert_eq!(Summary { stddev: other.stddev, ..one }, other);
+        assert_eq!(running.count(), 3_000);
     }
 
     #[test]

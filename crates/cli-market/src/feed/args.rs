@@ -353,10 +353,13 @@ impl FeedArgs {
 
 /// Returns which group carries which feed; none for a channel over TCP.
 pub(super) fn groups_of(addresses: &Addresses) -> Option<CaptureGroups> {
-    let Addresses::Multicast(feeds) = addresses else { return None };
+    matches!(addresses, Addresses::Multicast(_)).then(|| CaptureGroups::new(lines_of(addresses)))
+}
+
+/// Returns the group of each line of each feed; none for a channel over TCP.
+pub(crate) fn lines_of(addresses: &Addresses) -> Vec<(SocketAddr, Feed, FeedLine)> {
+    let Addresses::Multicast(feeds) = addresses else { return Vec::new() };
     let each = Feed::ALL.into_iter().flat_map(|feed| FeedLine::ALL.map(|side| (feed, side)));
-    Some(CaptureGroups::new(each.filter_map(|(feed, side)| {
-        let group = feeds.group(feed, side)?;
-        Some((SocketAddr::V4(group.address), feed, side))
-    })))
+    let line = |(feed, side)| Some((SocketAddr::V4(feeds.group(feed, side)?.address), feed, side));
+    each.filter_map(line).collect()
 }

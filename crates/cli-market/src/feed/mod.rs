@@ -47,6 +47,7 @@ use hairpin_feed_handler::{
 use hairpin_host::{Clock, interface_address};
 use hairpin_time::Duration;
 
+pub(crate) use args::lines_of;
 pub use args::{FeedArgs, channels_in};
 
 use hairpin_cli_harness::readiness;

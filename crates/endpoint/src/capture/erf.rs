@@ -112,9 +112,8 @@ pub(super) fn detect<R: Read>(buffer: &mut Buffer<R>) -> Result<bool, CaptureErr
     let Some(first) = plausible(bytes) else { return Ok(false) };
     let next = &bytes[first.length..];
     let seconds = |record: &Record| (record.time >> 32) as u32;
-    let is_next = |next: Record| {
-        next.padding || seconds(&first).abs_diff(seconds(&next)) <= MOST_BETWEEN
-    };
+    let is_next =
+        |next: Record| next.padding || seconds(&first).abs_diff(seconds(&next)) <= MOST_BETWEEN;
     // The first record may be the only one, and the file may end within the second.
     Ok(match record(next) {
         Ok(Some(found)) => is_next(found) && (found.padding || plausible(next).is_some()),

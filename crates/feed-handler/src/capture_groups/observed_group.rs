@@ -45,6 +45,18 @@ pub(super) enum Kind {
     Unknown,
 }
 
+impl Kind {
+    /// Returns the feed of the kind. Loops without contents are those of books.
+    pub(super) fn feed(self) -> Feed {
+        match self {
+            Self::Incremental | Self::Unknown => Feed::Incremental,
+            Self::Definitions => Feed::Instrument,
+            Self::Prices | Self::EmptyLoop => Feed::Snapshot,
+            Self::Orders => Feed::SnapshotOrders,
+        }
+    }
+}
+
 /// The relation of two groups of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relation {

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use hairpin_endpoint::capture::Interface;
 
+use super::CapturedFeed;
 use super::observed_group::{Kind, ObservedGroup, Relation, market_data};
 use crate::{Feed, FeedLine};
 
@@ -58,6 +59,47 @@ impl ObservedGroups {
                  it has {groups}"
             )
         })
+    }
+
+    /// Returns the feeds of all channels, in the order of their first packets.
+    pub(super) fn feeds(&self) -> Vec<CapturedFeed> {
+        let mut feeds: Vec<(CapturedFeed, &ObservedGroup)> = Vec::new();
+        for group in &self.groups {
+            let name = group.name.as_ref().and_then(|name| name.as_ref().ok());
+            let feed = name.map_or_else(|| group.kind().feed(), |name| name.feed);
+            let channel = name.map(|name| name.channel.clone());
+            let is_other_line = |(known, first): &&mut (CapturedFeed, &ObservedGroup)| {
+                let is_free = known.groups.iter().filter(|it| it.is_some()).count() == 1;
+                let is_same = match &channel {
+                    Some(_) => known.channel == channel,
+                    None => known.channel.is_none() && group.relation(first) == Relation::SameFeed,
+                };
+                is_free && known.feed == feed && is_same
+            };
+            let known = feeds.iter_mut().find(is_other_line);
+            let line = match (&known, name) {
+                (_, Some(name)) => name.line as usize,
+                (Some((known, _)), None) => {
+                    usize::from(known.groups[0].is_some_and(|first| first < group.address))
+                }
+                (None, None) => 0,
+            };
+            match known {
+                Some((known, _)) => {
+                    // A higher address came first, so it is line B.
+                    if known.groups[line].is_some() {
+                        known.groups.swap(0, 1);
+                    }
+                    known.groups[line] = Some(group.address);
+                }
+                None => {
+                    let mut groups = [None; 2];
+                    groups[line] = Some(group.address);
+                    feeds.push((CapturedFeed { channel, feed, groups }, group));
+                }
+            }
+        }
+        feeds.into_iter().map(|(feed, _)| feed).collect()
     }
 
     /// Returns the feeds and lines that the recorder named, if it named all groups.

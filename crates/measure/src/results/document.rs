@@ -35,6 +35,9 @@ pub struct Results {
     pub truth: Option<EnvironmentReport>,
     /// The rows, one per case and setting, in the order of measurement.
     pub rows: Vec<Row>,
+    /// The counts of a capture, written by `hairpin wire`; `None` for other commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<serde_json::Value>,
 }
 
 impl Results {
@@ -50,6 +53,7 @@ impl Results {
             host,
             truth: None,
             rows: Vec::new(),
+            capture: None,
         }
     }
 

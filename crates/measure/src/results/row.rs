@@ -178,6 +178,14 @@ impl Row {
         }
     }
 
+    /// Returns a row of samples that were not kept: without lateness, and not over time.
+    #[must_use]
+    pub fn from_summary(setting: Setting, summary: Summary) -> Self {
+        let nothing = Recorder::with_capacity(0);
+        let samples = summary.histogram.count();
+        Self { samples, summary, ..Self::new(setting, &nothing, &nothing) }
+    }
+
     /// Returns a failed row without samples, with the reason.
     #[must_use]
     pub fn failed(setting: Setting, reason: impl Into<String>) -> Self {
