@@ -102,7 +102,7 @@ pub(crate) enum Times {
 pub fn run(arguments: &WireArgs) -> Result<ExitCode> {
     arguments.output.check()?;
     let known = arguments.feeds().map_err(|what| anyhow!(what))?;
-    let mut results = output::results(&Clock::from_kernel(), "");
+    let mut results = output::results(&Clock::from_kernel(), "capture");
     let measured = measure(arguments, known);
     let named = |error| anyhow!("{}: {error}", capture::name_of(&arguments.file));
     let (figures, mut errors, mut notes) = measured.map_err(named)?;

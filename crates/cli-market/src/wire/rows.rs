@@ -35,7 +35,7 @@ pub(super) fn rows(figures: &Figures) -> Vec<Row> {
             case: case.to_owned(),
             feed: Some(of),
             transport: "capture".to_owned(),
-            wait: "-".to_owned(),
+            wait: "none".to_owned(),
             protocol: protocol.to_owned(),
             size_bytes: 0,
             interval_us: 0,

@@ -47,6 +47,7 @@ mod t2t;
 mod throughput;
 mod traded_session;
 mod two_hosts;
+mod wire;
 mod wires;
 mod xdp;
 mod xdp_tcp;
