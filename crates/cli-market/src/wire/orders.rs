@@ -1,5 +1,6 @@
 //! The requests and answers of iLink 3 sessions.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -7,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use hairpin_measure::RunningSummary;
 use hairpin_sbe::MessageHeader;
 
-use super::clock_steps::{ClockSteps, DelayWatch};
+use super::clock_steps::{ClockSteps, DelayWatch, LEAST_STEP};
 use super::layouts::{Fields, Layouts, Request, Role};
 use crate::decode::DecodeCounts;
 use crate::decode::codecs::Codecs;
@@ -17,10 +18,10 @@ use crate::decode::sink::{Addresses, MessageSink, Origin};
 /// The most sessions.
 const MOST_SESSIONS: usize = 256;
 /// The TCP packets whose times are kept: those that wait for missing bytes, and those read ahead.
-const MOST_CONTEXTS: usize = 1 << 14;
+const MOST_CONTEXTS: usize = 1 << 18;
 
 /// The spans that are measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(usize)]
 pub(super) enum Span {
     OrderAck,
@@ -48,6 +49,19 @@ impl Span {
         "quote to ack",
         "request to business reject",
     ];
+
+    /// Returns the spans of a kind of request.
+    fn of(request: Request) -> &'static [Self] {
+        match request {
+            Request::New => {
+                &[Self::OrderAck, Self::OrderReject, Self::BusinessReject, Self::OrderFill]
+            }
+            Request::Replace => &[Self::ReplaceAck, Self::ReplaceReject, Self::BusinessReject],
+            Request::Cancel => &[Self::CancelAck, Self::CancelReject, Self::BusinessReject],
+            Request::Quote => &[Self::QuoteAck, Self::BusinessReject],
+            Request::Other => &[Self::BusinessReject],
+        }
+    }
 }
 
 /// A session: one client at one gateway.
@@ -96,6 +110,24 @@ struct Open {
     answered: bool,
 }
 
+/// An answer.
+#[derive(Debug, Clone, Copy)]
+struct Answer {
+    time: Option<u64>,
+    /// The exchange sent the answer before.
+    retransmitted: bool,
+}
+
+impl Answer {
+    /// Returns `true` if two answers are to different requests with the same identifier.
+    fn is_long_before(&self, later: &Self) -> bool {
+        /// The longest time for which a request waits to be decoded, in nanoseconds.
+        const LONG: u64 = 10_000_000_000;
+        let times = self.time.zip(later.time);
+        times.is_none_or(|(time, later)| time.saturating_add(LONG) < later)
+    }
+}
+
 /// What is known of a TCP packet until its messages are complete.
 #[derive(Debug)]
 struct Context {
@@ -118,6 +150,9 @@ pub(super) struct Orders<'a> {
     by_sequence: HashMap<(u32, u32), Key>,
     /// The requests in their order, to forget the oldest.
     order: VecDeque<(Key, u32)>,
+    /// Answers without a request so far: the bytes of the request may wait for others before them.
+    early_answers: HashMap<(Key, Span), Answer>,
+    early_order: VecDeque<(Key, Span)>,
     most_open: usize,
     /// Requests that were forgotten before their answer, because of too many.
     pub(super) evicted: u64,
@@ -144,6 +179,8 @@ impl<'a> Orders<'a> {
             open: HashMap::new(),
             by_sequence: HashMap::new(),
             order: VecDeque::new(),
+            early_answers: HashMap::new(),
+            early_order: VecDeque::new(),
             most_open,
             evicted: 0,
             contexts: VecDeque::new(),
@@ -219,12 +256,10 @@ impl<'a> Orders<'a> {
             self.record_ticks(packet, time);
         }
         let sequence = fields.seq_num.unwrap_or(u32::MAX);
-        let mut id = fields.id.unwrap_or_default();
-        if kind == Request::Other {
-            id = [0; 20];
-            id[..4].copy_from_slice(&sequence.to_le_bytes());
-        }
-        let key = (session as u32, kind, id);
+        let key = match kind {
+            Request::Other => numbered(session as u32, sequence),
+            _ => (session as u32, kind, fields.id.unwrap_or_default()),
+        };
         let replaced = self.open.insert(key, Open { time, packet, sequence, answered: false });
         if replaced.is_some_and(|open| !open.answered) && kind != Request::Other {
             self.sessions[session].unanswered += 1;
@@ -235,6 +270,57 @@ impl<'a> Orders<'a> {
             && let Some((key, sequence)) = self.order.pop_front()
         {
             self.forget(key, sequence);
+        }
+        self.pair_early(key, sequence, time);
+    }
+
+    /// Pairs a request with the answers that were decoded before it.
+    fn pair_early(&mut self, key: Key, sequence: u32, time: u64) {
+        if self.early_answers.is_empty() {
+            return;
+        }
+        for &span in Span::of(key.1) {
+            let answered =
+                if span == Span::BusinessReject { numbered(key.0, sequence) } else { key };
+            let Some(answer) = self.early_answers.get(&(answered, span)).copied() else { continue };
+            // An older answer is to another request with the same identifier.
+            if answer.time.is_some_and(|it| it.saturating_add(LEAST_STEP) < time) {
+                continue;
+            }
+            self.early_answers.remove(&(answered, span));
+            self.pair(key, span, answer);
+        }
+    }
+
+    /// Keeps an answer whose request was not decoded so far.
+    fn keep_early(&mut self, key: Key, span: Span, answer: Answer) {
+        if self.early_order.len() == self.most_open
+            && let Some(oldest) = self.early_order.pop_front()
+            && self.early_answers.remove(&oldest).is_some()
+        {
+            self.count_unasked(oldest);
+        }
+        match self.early_answers.entry((key, span)) {
+            // The first of several fills counts.
+            Entry::Occupied(known) if !known.get().is_long_before(&answer) => {}
+            entry => {
+                let is_known = matches!(entry, Entry::Occupied(_));
+                entry.insert_entry(answer);
+                self.early_order.push_back((key, span));
+                if !is_known {
+                    return;
+                }
+            }
+        }
+        self.count_unasked((key, span));
+    }
+
+    /// Counts an answer without a request.
+    fn count_unasked(&mut self, (key, span): (Key, Span)) {
+        let session = &mut self.sessions[key.0 as usize];
+        match span {
+            Span::OrderFill => session.later_fills += 1,
+            _ => session.unasked += 1,
         }
     }
 
@@ -292,69 +378,51 @@ impl<'a> Orders<'a> {
             let watch = &mut self.sessions[session].delays[1];
             watch.record(time, sent, origin.packet, &mut self.steps);
         }
-        let id = (session as u32, fields.id.unwrap_or_default());
-        let key = |kind: Request| (id.0, kind, id.1);
-        let (key, span, is_last) = match fields.role {
-            Role::Accept(kind @ Request::New) => (key(kind), Span::OrderAck, false),
-            Role::Accept(kind @ Request::Replace) => (key(kind), Span::ReplaceAck, false),
-            Role::Accept(kind @ Request::Cancel) => (key(kind), Span::CancelAck, true),
-            Role::Accept(kind) => (key(kind), Span::QuoteAck, true),
-            Role::Reject(kind @ Request::Replace) => (key(kind), Span::ReplaceReject, true),
-            Role::Reject(kind @ Request::Cancel) => (key(kind), Span::CancelReject, true),
-            Role::Reject(kind) => (key(kind), Span::OrderReject, true),
-            Role::Fill => return self.fill(session, id.1, time, fields.retransmitted),
+        let answer = Answer { time, retransmitted: fields.retransmitted };
+        let session = session as u32;
+        let key = |kind: Request| (session, kind, fields.id.unwrap_or_default());
+        let (key, span) = match fields.role {
+            Role::Accept(kind @ Request::New) => (key(kind), Span::OrderAck),
+            Role::Accept(kind @ Request::Replace) => (key(kind), Span::ReplaceAck),
+            Role::Accept(kind @ Request::Cancel) => (key(kind), Span::CancelAck),
+            Role::Accept(kind) => (key(kind), Span::QuoteAck),
+            Role::Reject(kind @ Request::Replace) => (key(kind), Span::ReplaceReject),
+            Role::Reject(kind @ Request::Cancel) => (key(kind), Span::CancelReject),
+            Role::Reject(kind) => (key(kind), Span::OrderReject),
+            Role::Fill if self.open.contains_key(&key(Request::New)) => {
+                (key(Request::New), Span::OrderFill)
+            }
+            Role::Fill if self.open.contains_key(&key(Request::Replace)) => {
+                self.sessions[session as usize].replaced_fills += 1;
+                return;
+            }
+            Role::Fill => (key(Request::New), Span::OrderFill),
             Role::Elimination => {
                 // It follows the acknowledgment, so it answers nothing.
                 self.open.remove(&key(Request::New));
                 return;
             }
             _ => {
-                let sequence = (id.0, fields.ref_seq_num.unwrap_or(u32::MAX));
-                let Some(&key) = self.by_sequence.get(&sequence) else {
-                    self.sessions[session].unasked += 1;
-                    return;
-                };
-                (key, Span::BusinessReject, true)
+                let sequence = fields.ref_seq_num.unwrap_or(u32::MAX);
+                let known = self.by_sequence.get(&(session, sequence)).copied();
+                (known.unwrap_or(numbered(session, sequence)), Span::BusinessReject)
             }
         };
-        self.pair(session, key, span, time, fields.retransmitted, is_last);
+        self.pair(key, span, answer);
     }
 
     /// Pairs an answer with its request.
-    fn pair(
-        &mut self,
-        session: usize,
-        key: Key,
-        span: Span,
-        time: Option<u64>,
-        retransmitted: bool,
-        is_last: bool,
-    ) {
-        let state = &mut self.sessions[session];
-        let Some(open) = self.open.get_mut(&key).filter(|open| !open.answered) else {
-            state.unasked += 1;
-            return;
+    fn pair(&mut self, key: Key, span: Span, answer: Answer) {
+        let is_fill = span == Span::OrderFill;
+        // A fill follows the acknowledgment, or is the only answer.
+        let Some(open) = self.open.get_mut(&key).filter(|open| is_fill || !open.answered) else {
+            return self.keep_early(key, span, answer);
         };
         open.answered = true;
         let open = *open;
-        record(state, span, open, time, (retransmitted, self.steps.packet));
-        if is_last {
+        record(&mut self.sessions[key.0 as usize], span, open, answer, self.steps.packet);
+        if !matches!(span, Span::OrderAck | Span::ReplaceAck) {
             self.open.remove(&key);
-        }
-    }
-
-    /// Pairs the first fill of an order with its request.
-    fn fill(&mut self, session: usize, id: [u8; 20], time: Option<u64>, retransmitted: bool) {
-        let state = &mut self.sessions[session];
-        match self.open.remove(&(session as u32, Request::New, id)) {
-            Some(open) => {
-                // A fill may be the only answer.
-                record(state, Span::OrderFill, open, time, (retransmitted, self.steps.packet));
-            }
-            None if self.open.contains_key(&(session as u32, Request::Replace, id)) => {
-                state.replaced_fills += 1;
-            }
-            None => state.later_fills += 1,
         }
     }
 
@@ -386,19 +454,23 @@ impl<'a> Orders<'a> {
                 self.sessions[session as usize].unanswered += 1;
             }
         }
+        for early in std::mem::take(&mut self.early_answers).into_keys() {
+            self.count_unasked(early);
+        }
     }
 }
 
+/// Returns the key of a request that is known by its number alone.
+fn numbered(session: u32, sequence: u32) -> Key {
+    let mut id = [0; 20];
+    id[..4].copy_from_slice(&sequence.to_le_bytes());
+    (session, Request::Other, id)
+}
+
 /// Records a span, or the reason for which it is not measured.
-fn record(
-    session: &mut Session,
-    span: Span,
-    open: Open,
-    time: Option<u64>,
-    (retransmitted, step): (bool, u64),
-) {
-    match time {
-        _ if retransmitted => session.retransmitted += 1,
+fn record(session: &mut Session, span: Span, open: Open, answer: Answer, step: u64) {
+    match answer.time {
+        _ if answer.retransmitted => session.retransmitted += 1,
         None => session.untimed += 1,
         Some(_) if open.packet < step => session.across_steps += 1,
         Some(time) => match time.checked_sub(open.time) {

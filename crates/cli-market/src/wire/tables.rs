@@ -275,12 +275,16 @@ fn feed_notes(feed: &FeedFigures) -> Vec<String> {
             notes.push(format!("{name}: {packets} of line {line} too late to compare"));
         }
         for gap in it.gaps.iter().take(GAPS_SHOWN) {
-            let (first, last, time) = (gap.first, gap.last, utc(gap.time));
-            notes.push(format!("{name}: line {line} lacks {first} to {last}, before {time}"));
+            let range = match gap.last - gap.first {
+                0 => gap.first.to_string(),
+                _ => format!("{} to {}", gap.first, gap.last),
+            };
+            notes.push(format!("{name}: line {line} lacks {range}, before {}", utc(gap.time)));
         }
         let rest = it.gap_count().saturating_sub(GAPS_SHOWN as u64);
         if rest > 0 {
-            notes.push(format!("{name}: line {line} has {} more", counted(rest, "gap")));
+            notes
+                .push(format!("{name}: line {line} has {} in all", counted(it.gap_count(), "gap")));
         }
     }
     if feed.simultaneous > 0 {

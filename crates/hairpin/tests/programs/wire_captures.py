@@ -387,7 +387,7 @@ def formats():
     coarse, figures = day(1_000).finish()
     case("pcap-us", [pcap(coarse)], figures, times="capture, resolution 1000 ns")
     # Several files, given in the wrong order.
-    thirds = [coarse[: len(coarse) // 3], coarse[len(coarse) // 3 : 900], coarse[900:]]
+    thirds = [coarse[:1_000], coarse[1_000:3_000], coarse[3_000:]]
     case("wrong-order", [pcap(third) for third in reversed(thirds)], figures)
     # One file for each direction of market data, and one for orders.
     parts = [[packet for packet in coarse if packet[1][30:33] == prefix]
@@ -471,7 +471,6 @@ def tcp():
         packets.insert(place + 5, (packets[place + 4][0], frame))
         repeated += 1
     figures["packets"] += repeated
-    # The establishment and the first order in each other's place: same times, other bytes.
     case("tcp-repeated", [pcap(packets, 1)], figures, repeated_segments=repeated)
 
     scenario = Scenario(seed=8)
