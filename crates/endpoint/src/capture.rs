@@ -26,9 +26,9 @@
 //!
 //! **Supported.** pcap with microseconds or nanoseconds, and pcapng, in either byte order. Any
 //! number of sections and interfaces with any clock resolution; enhanced, simple and obsolete
-//! packet blocks. Other blocks are skipped. ERF. The packet files of CME DataMine. Each of them also
-//! compressed with gzip or zstd. Frames of Ethernet, Linux cooked captures (both versions), raw IP,
-//! and BSD loopback. Tags of VLANs and switches, LLC and SNAP, MPLS, PPPoE, GRE, ERSPAN, VXLAN,
+//! packet blocks. Other blocks are skipped. ERF. The packet files of CME DataMine. Each of them
+//! also compressed with gzip or zstd. Frames of Ethernet, Linux cooked captures (both versions),
+//! raw IP, and BSD loopback. Tags of VLANs and switches, LLC and SNAP, MPLS, PPPoE, GRE, ERSPAN, VXLAN,
 //! GENEVE and IP in IP, in any order. IPv4 and IPv6. Any [`Read`](std::io::Read) works, also a
 //! pipe,
 //! since the reader never seeks.

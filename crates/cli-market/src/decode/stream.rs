@@ -340,10 +340,12 @@ mod tests {
         for (start, bytes) in [(10, &[1, 2][..]), (15, &[6, 7]), (12, &[3, 4, 5])] {
             push(&mut stream, start, bytes);
         }
-        let packets = |stream: &Stream| (1..=stream.bytes().len()).map(|it| stream.packet_at(it));
-        assert_eq!(packets(&stream).collect::<Vec<_>>(), [10, 10, 12, 12, 12, 15, 15]);
+        let packets = |stream: &Stream| -> Vec<u64> {
+            (1..=stream.bytes().len()).map(|count| stream.packet_at(count)).collect()
+        };
+        assert_eq!(packets(&stream), [10, 10, 12, 12, 12, 15, 15]);
         stream.consume(3);
-        assert_eq!(packets(&stream).collect::<Vec<_>>(), [12, 12, 15, 15]);
+        assert_eq!(packets(&stream), [12, 12, 15, 15]);
         stream.consume(4);
         assert_eq!(stream.packet_at(0), 0);
         assert!(stream.ends.is_empty());

@@ -303,6 +303,3 @@ impl WireArgs {
         Ok(Some(feeds))
     }
 }
-
-#[cfg(test)]
-mod tests;

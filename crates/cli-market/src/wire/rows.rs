@@ -67,10 +67,9 @@ pub(super) fn document(figures: &Figures) -> Value {
     let steps = figures.steps.first.map(|(time, by_ns)| {
         json!({ "count": figures.steps.count, "first": utc(time), "first_by_ns": by_ns })
     });
-    let feeds: Vec<_> = figures.feeds().map(feed).collect();
-    let sessions: Vec<_> = figures.sessions.iter().map(session).collect();
-    let tick = |(feed, ticks): (&FeedFigures, &RunningSummary)| json!({ "feed": name(feed), "at_least": statistics(ticks) });
-    let ticks: Vec<_> = figures.ticks().map(tick).collect();
+    let feeds: Vec<Value> = figures.feeds().map(feed).collect();
+    let sessions: Vec<Value> = figures.sessions.iter().map(session).collect();
+    let ticks: Vec<Value> = figures.ticks().map(|(feed, ticks)| tick(feed, ticks)).collect();
     json!({
         "packets": figures.packets,
         "tcp_packets": figures.segments,
@@ -98,6 +97,10 @@ pub(super) fn document(figures: &Figures) -> Value {
 /// Returns a time as text.
 pub(super) fn utc(nanos: u64) -> String {
     Utc::from_nanos(nanos).to_string()
+}
+
+fn tick(feed: &FeedFigures, ticks: &RunningSummary) -> Value {
+    json!({ "feed": name(feed), "at_least": statistics(ticks) })
 }
 
 fn feed(feed: &FeedFigures) -> Value {

@@ -220,9 +220,7 @@ fn notes(figures: &Figures) -> String {
     note(figures.backward, &|count| {
         let most = micros(Some(figures.most_backward));
         let packets = counted(count, "packet");
-        format!(
-            "{packets} earlier than the one before, by up to {most} µs: several clocks, or a step"
-        )
+        format!("{packets} earlier than the one before, by up to {most} µs: two clocks or a step")
     });
     if let Some((time, by)) = figures.steps.first {
         note(figures.steps.count, &|count| {

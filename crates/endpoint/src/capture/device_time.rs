@@ -98,7 +98,7 @@ fn exablaze(trailer: &[u8]) -> Option<u64> {
     const LENGTH: usize = 16;
     let trailer = trailer.get(trailer.len().checked_sub(LENGTH)?..)?;
     let (seconds, fraction) = (number(&trailer[6..10]), number(&trailer[10..15]));
-    Some(seconds * SECOND + (u128::from(fraction) * u128::from(SECOND) >> 40) as u64)
+    Some(seconds * SECOND + ((u128::from(fraction) * u128::from(SECOND)) >> 40) as u64)
 }
 
 fn arista(frame: &Frame<'_>) -> Option<u64> {

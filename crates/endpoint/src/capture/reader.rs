@@ -26,8 +26,9 @@ const PCAP_HEADER: usize = 24;
 /// The byte-order magic of a little-endian section.
 const LITTLE_ENDIAN: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 
-/// A reader of pcap, pcapng, ERF and the packet files of CME DataMine, forward only and in one pass.
-/// A file that is compressed with gzip or zstd is decompressed; offsets are then those of its contents.
+/// A reader of pcap, pcapng, ERF and the packet files of CME DataMine, forward only and in one
+/// pass. A file that is compressed with gzip or zstd is decompressed; offsets are then those of its
+/// contents.
 ///
 /// The reader allocates 256 KiB when it is created. Afterwards it allocates only for a longer
 /// packet or block, or for another interface.

@@ -220,7 +220,8 @@ class Scenario:
     def orders(self, count, start):
         """Requests with answers after known times."""
         draw, time = self.random, start
-        for index in range(count):
+        first = len(self.order_times)
+        for index in range(first, first + count):
             time = self.round(time + draw.randrange(2_000_000, 4_000_000))
             identifier = b"O%07d" % index + bytes(12)
             self.request_with_answers(time, index, identifier, draw)
@@ -506,7 +507,6 @@ def tcp():
     acked = end + 100_000
     scenario.send(acked, GATEWAY, answer("order to ack", scenario.number(GATEWAY), lost, acked))
     scenario.orders(100, end + 10_000_000)
-    # The identifiers of both runs are equal: the first were answered, or never will be.
     packets, figures = scenario.finish()
     case("tcp-gap", [pcap(packets, 1)], figures, missing_bytes=len(payload),
          answers_without_request=1, stream_gaps=1)
