@@ -34,8 +34,8 @@ pub(super) struct Figures {
     pub(super) sessions: Vec<Session>,
     /// Requests that were forgotten before their answer.
     pub(super) evicted: u64,
-    /// From the last packet of each feed to each order.
-    pub(super) ticks: Vec<RunningSummary>,
+    /// From the last packet of each feed to each order, and to each cancel.
+    pub(super) ticks: Vec<[RunningSummary; 2]>,
     pub(super) negative_ticks: u64,
     /// Messages of sessions beyond the most.
     pub(super) other_messages: u64,
@@ -47,9 +47,13 @@ impl Figures {
         self.market.feeds.iter().filter(|feed| feed.merged.range.is_some())
     }
 
-    /// Returns the feeds with orders after them, and the times between.
-    pub(super) fn ticks(&self) -> impl Iterator<Item = (&FeedFigures, &RunningSummary)> {
-        self.market.feeds.iter().zip(&self.ticks).filter(|(_, ticks)| ticks.count() > 0)
+    /// Returns the feeds with orders or cancels after them, and the times between.
+    pub(super) fn ticks(&self) -> impl Iterator<Item = (&FeedFigures, &str, &RunningSummary)> {
+        let feeds = self.market.feeds.iter().zip(&self.ticks);
+        let kinds = feeds.flat_map(|(feed, ticks)| {
+            ["order", "cancel"].into_iter().zip(ticks).map(move |(kind, it)| (feed, kind, it))
+        });
+        kinds.filter(|(.., ticks)| ticks.count() > 0)
     }
 
     /// Returns `true` if there is no market data and no session.

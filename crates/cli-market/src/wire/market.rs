@@ -53,6 +53,8 @@ pub(super) struct FeedFigures {
     pub(super) across_steps: u64,
     pub(super) bursts: Bursts,
     slots: Box<[Slot]>,
+    /// The most by which the SendingTime of two copies differs.
+    tolerance: u64,
     delays: [DelayWatch; 2],
 }
 
@@ -104,13 +106,18 @@ impl Bursts {
 
 impl FeedFigures {
     fn new(name: String, feed: Feed, groups: [Option<SocketAddr>; 2]) -> Self {
-        let window = if feed == Feed::Incremental { WINDOW } else { WINDOW_OF_LOOP };
+        let (window, tolerance) = match feed {
+            Feed::Incremental => (WINDOW, SAME_PACKET),
+            // A pass may be as short as the difference of two lines.
+            _ => (WINDOW_OF_LOOP, 0),
+        };
         Self {
             name,
             feed,
             groups,
             lines: Default::default(),
-            merged: Line::merged(SAME_PACKET),
+            merged: Line::merged(tolerance),
+            tolerance,
             ahead: Default::default(),
             simultaneous: 0,
             across_steps: 0,
@@ -130,8 +137,8 @@ impl FeedFigures {
         let window = self.slots.len();
         let slot = &mut self.slots[sequence as usize % window];
         // The lines may have their own SendingTime.
-        let is_same =
-            slot.lines > 0 && slot.sequence == sequence && slot.sent.abs_diff(sent) < SAME_PACKET;
+        let is_near = slot.sent.abs_diff(sent) <= self.tolerance;
+        let is_same = slot.lines > 0 && slot.sequence == sequence && is_near;
         let bit = 1 << number;
         let seen = if is_same { slot.lines } else { 0 };
         let own = &mut self.lines[number];
@@ -175,7 +182,7 @@ impl FeedFigures {
     }
 }
 
-/// The most by which the SendingTime of two copies differs: less than a pass of any loop.
+/// The most by which the SendingTime of two copies in an incremental feed differs.
 const SAME_PACKET: u64 = 10_000_000;
 
 /// All feeds.

@@ -158,8 +158,8 @@ pub(super) struct Orders<'a> {
     pub(super) evicted: u64,
     contexts: VecDeque<Context>,
     pub(super) steps: ClockSteps,
-    /// The time from the last packet of each feed to each order.
-    pub(super) ticks: Vec<RunningSummary>,
+    /// The time from the last packet of each feed to each order, and to each cancel.
+    pub(super) ticks: Vec<[RunningSummary; 2]>,
     /// Orders that were captured before the tick that precedes them.
     pub(super) negative_ticks: u64,
     /// Messages of sessions beyond the most.
@@ -253,7 +253,7 @@ impl<'a> Orders<'a> {
             self.sessions[session].delays[0].record(time, sent, packet, &mut self.steps);
         }
         if kind != Request::Other {
-            self.record_ticks(packet, time);
+            self.record_ticks(packet, time, kind);
         }
         let sequence = fields.seq_num.unwrap_or(u32::MAX);
         let key = match kind {
@@ -325,17 +325,18 @@ impl<'a> Orders<'a> {
     }
 
     /// Records the time since the last packet of each feed.
-    fn record_ticks(&mut self, packet: u64, time: u64) {
+    fn record_ticks(&mut self, packet: u64, time: u64, kind: Request) {
         let step = self.steps.packet;
         let Ok(place) = self.contexts.binary_search_by_key(&packet, |it| it.packet) else { return };
         let ticks = &self.contexts[place].ticks;
-        self.ticks.resize_with(self.ticks.len().max(ticks.len()), RunningSummary::default);
+        self.ticks.resize_with(self.ticks.len().max(ticks.len()), Default::default);
+        let kind = usize::from(kind == Request::Cancel);
         if packet < step {
             return;
         }
         for (tick, summary) in ticks.iter().zip(&mut self.ticks).filter(|(tick, _)| **tick > 0) {
             match time.checked_sub(*tick) {
-                Some(span) => summary.record(span),
+                Some(span) => summary[kind].record(span),
                 None => self.negative_ticks += 1,
             }
         }

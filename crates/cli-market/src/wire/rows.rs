@@ -13,7 +13,6 @@ use super::orders::{Session, Span, label};
 
 /// The cases of rows that are not spans of sessions.
 const SKEW: [&str; 2] = ["A before B", "B before A"];
-const TICK: &str = "tick to order, at least";
 
 /// Returns the name of a feed, with the feed unless it is the incremental one.
 pub(super) fn name(feed: &FeedFigures) -> String {
@@ -56,8 +55,9 @@ pub(super) fn rows(figures: &Figures) -> Vec<Row> {
             rows.extend(row(label(session), case, "ilink3", Kind::Rtt, span));
         }
     }
-    for (feed, ticks) in figures.ticks() {
-        rows.extend(row(name(feed), TICK, "multicast+ilink3", Kind::Stage, ticks));
+    for (feed, kind, ticks) in figures.ticks() {
+        let case = format!("tick to {kind}, at least");
+        rows.extend(row(name(feed), &case, "multicast+ilink3", Kind::Stage, ticks));
     }
     rows
 }
@@ -69,7 +69,8 @@ pub(super) fn document(figures: &Figures) -> Value {
     });
     let feeds: Vec<Value> = figures.feeds().map(feed).collect();
     let sessions: Vec<Value> = figures.sessions.iter().map(session).collect();
-    let ticks: Vec<Value> = figures.ticks().map(|(feed, ticks)| tick(feed, ticks)).collect();
+    let ticks: Vec<Value> =
+        figures.ticks().map(|(feed, kind, ticks)| tick(feed, kind, ticks)).collect();
     json!({
         "packets": figures.packets,
         "tcp_packets": figures.segments,
@@ -99,8 +100,8 @@ pub(super) fn utc(nanos: u64) -> String {
     Utc::from_nanos(nanos).to_string()
 }
 
-fn tick(feed: &FeedFigures, ticks: &RunningSummary) -> Value {
-    json!({ "feed": name(feed), "at_least": statistics(ticks) })
+fn tick(feed: &FeedFigures, kind: &str, ticks: &RunningSummary) -> Value {
+    json!({ "feed": name(feed), "to": kind, "at_least": statistics(ticks) })
 }
 
 fn feed(feed: &FeedFigures) -> Value {

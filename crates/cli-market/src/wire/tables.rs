@@ -10,6 +10,9 @@ use super::rows::{name, utc};
 
 /// Returns all tables, with notes on what was not measured.
 pub(super) fn text(figures: &Figures, style: Style) -> String {
+    if figures.is_empty() {
+        return String::new();
+    }
     let span = figures.end_time.saturating_sub(figures.first_time);
     let head = format!(
         "{} in {}.{:09} s from {}; times: {}\n",
@@ -183,12 +186,13 @@ fn counts(figures: &Figures, style: Style) -> String {
 }
 
 fn ticks(figures: &Figures, style: Style) -> String {
-    let columns = [("orders", 1), ("min", 0), ("p50", 0), ("p99", 0), ("max", 0), ("mean", 2)];
-    let mut table = table(&[("feed", 0)], &columns);
+    let columns = [("count", 1), ("min", 0), ("p50", 0), ("p99", 0), ("max", 0), ("mean", 2)];
+    let mut table = table(&[("feed", 0), ("to", 0)], &columns);
     let mut rows = 0;
-    for (feed, it) in figures.ticks() {
+    for (feed, kind, it) in figures.ticks() {
         let [min, p50, p99, max, mean] = statistics(it);
-        table.add_row([name(feed), it.count().to_string(), min, p50, p99, max, mean]);
+        let count = it.count().to_string();
+        table.add_row([name(feed), kind.to_owned(), count, min, p50, p99, max, mean]);
         rows += 1;
     }
     render(&table, rows, style)

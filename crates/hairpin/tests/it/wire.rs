@@ -62,9 +62,13 @@ fn assert_market(actual: &Value, expected: &Value, name: &str) {
             assert_distribution(&feed[field], &expected["skews"][channel][line], &what);
         }
         assert_distribution(&feed["messages_per_ms"], &expected["bursts"][channel], &what);
-        let tick = actual["tick_to_order"].as_array().unwrap();
-        let tick = tick.iter().find(|tick| tick["feed"] == feed["channel"]).unwrap();
-        assert_distribution(&tick["at_least"], &expected["ticks"][channel], &what);
+        for kind in ["order", "cancel"] {
+            let ticks = actual["tick_to_order"].as_array().unwrap();
+            let is_wanted = |tick: &&Value| tick["feed"] == feed["channel"] && tick["to"] == kind;
+            let tick = ticks.iter().find(is_wanted).unwrap();
+            let expected = &expected["ticks"][format!("{channel} {kind}")];
+            assert_distribution(&tick["at_least"], expected, &what);
+        }
     }
 }
 
@@ -148,6 +152,33 @@ fn tables_and_reports_are_of_the_same_figures(folder: &Path) {
     assert_status(&output, 1);
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("cannot use --times: no packet of the first "), "{error}");
+}
+
+/// The passes of loops restart their numbers; line B has each packet three microseconds later.
+#[test]
+fn generated_capture_has_all_feeds_and_lacks_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut generate = hairpin();
+    generate.current_dir(folder.path()).args(["generate", "day.pcapng", "--megabytes", "2"]);
+    assert_status(&generate.args(["--sides", "both"]).output().unwrap(), 0);
+    let (output, actual) = wire(folder.path(), &["day.pcapng"]);
+    assert_status(&output, 0);
+    let feeds = actual["feeds"].as_array().unwrap();
+    let names: Vec<&str> = feeds.iter().map(|feed| feed["feed"].as_str().unwrap()).collect();
+    for expected in ["incremental", "instrument", "snapshot"] {
+        assert!(names.contains(&expected), "{names:?}");
+    }
+    for feed in feeds {
+        let [a, b] = [0, 1].map(|line| &feed["lines"][line]);
+        for line in [a, b, &feed["lost_on_all_lines"]] {
+            assert_eq!((&line["missing"], &line["gaps"]), (&0.into(), &0.into()), "{feed}");
+        }
+        assert_eq!(a["restarts"], b["restarts"], "{feed}");
+        assert_eq!((&a["duplicates"], &b["out_of_order"]), (&0.into(), &0.into()), "{feed}");
+        let ahead = &feed["a_before_b"];
+        assert_eq!(ahead["count"], a["packets"], "{feed}");
+        assert_eq!((&ahead["min"], &ahead["max"]), (&3_000.into(), &3_000.into()), "{feed}");
+    }
 }
 
 #[test]

@@ -139,9 +139,8 @@ class Scenario:
         self.skews = {1: [[], []], 2: [[], []]}
         self.lines = {}
         self.lost = {}
-        self.ticks = {1: [], 2: []}
         self.tick_times = {1: [], 2: []}
-        self.order_times = []
+        self.order_times, self.cancel_times = [], []
         self.streams = {CLIENT: 1_000, GATEWAY: 5_000}
         self.numbers = {CLIENT: 1, GATEWAY: 1}
         self.milliseconds = {}
@@ -220,7 +219,7 @@ class Scenario:
     def orders(self, count, start):
         """Requests with answers after known times."""
         draw, time = self.random, start
-        first = len(self.order_times)
+        first = len(self.order_times) + len(self.cancel_times)
         for index in range(first, first + count):
             time = self.round(time + draw.randrange(2_000_000, 4_000_000))
             identifier = b"O%07d" % index + bytes(12)
@@ -228,8 +227,8 @@ class Scenario:
         return time
 
     def request_with_answers(self, time, index, identifier, draw):
-        self.order_times.append(time)
         kind = draw.choice(["order", "order", "order", "replace", "cancel", "quote", "business"])
+        (self.cancel_times if kind == "cancel" else self.order_times).append(time)
         number = self.number(CLIENT)
         later = self.round(time + draw.randrange(3_000, 900_000))
         reply = self.number(GATEWAY)
@@ -258,17 +257,18 @@ class Scenario:
     def finish(self):
         """Returns the packets in the order of their times, and the figures."""
         self.packets.sort(key=lambda packet: packet[0])
+        ticks = {}
         for channel, times in self.tick_times.items():
             times.sort()
-            for order in self.order_times:
-                before = [time for time in times if time < order]
-                if before:
-                    self.ticks[channel].append(order - before[-1])
+            for kind, reactions in (("order", self.order_times), ("cancel", self.cancel_times)):
+                before = [(at, [time for time in times if time < at]) for at in reactions]
+                spans = [at - earlier[-1] for at, earlier in before if earlier]
+                ticks[f"{channel} {kind}"] = statistics(spans)
         figures = dict(
             packets=len(self.packets), lines=self.lines, lost=self.lost,
             skews={channel: [statistics(line) for line in skew] for channel, skew in self.skews.items()},
             spans={name.replace(" ", "_"): statistics(span) for name, span in self.spans.items()},
-            ticks={channel: statistics(ticks) for channel, ticks in self.ticks.items()},
+            ticks=ticks,
             bursts={}, unanswered=self.unanswered)
         for channel in (1, 2):
             counts = [it for (of, _), it in self.milliseconds.items() if of == channel]
