@@ -303,3 +303,6 @@ impl WireArgs {
         Ok(Some(feeds))
     }
 }
+
+#[cfg(test)]
+mod tests;

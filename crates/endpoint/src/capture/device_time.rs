@@ -117,7 +117,8 @@ fn arista(frame: &Frame<'_>) -> Option<u64> {
         }
         seconds => seconds,
     };
-    (nanos < SECOND).then_some((seconds.checked_sub(tai)?) * SECOND + nanos)
+    let seconds = seconds.checked_sub(tai)?;
+    (nanos < SECOND).then(|| seconds.checked_mul(SECOND)?.checked_add(nanos)).flatten()
 }
 
 #[cfg(test)]

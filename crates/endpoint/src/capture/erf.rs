@@ -134,6 +134,8 @@ pub(super) const LINK: LinkType = LinkType(197);
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::tests::files::datagram_of;
     use super::super::{CaptureReader, Datagrams};
     use super::*;
@@ -212,5 +214,24 @@ mod tests {
         }
         let followed = [&whole[..], b"anything else that is long enough"].concat();
         assert!(matches!(CaptureReader::new(&followed[..]), Err(CaptureError::NoCapture)));
+    }
+    proptest! {
+        #[test]
+        fn never_panics_on_any_bytes(
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
+        ) {
+            let frame = datagram_of(&[1, 2, 3]);
+            let mut file: Vec<u8> = [2, 16, 22, PAD]
+                .into_iter()
+                .flat_map(|kind| record_of(kind, 1, TIME, &frame, frame.len() as u16))
+                .collect();
+            for (place, value) in changes {
+                *place.get_mut(&mut file) = value;
+            }
+            if let Ok(reader) = CaptureReader::new(&file[..]) {
+                let mut datagrams = Datagrams::new(reader);
+                while let Ok(Some(_)) = datagrams.next() {}
+            }
+        }
     }
 }
