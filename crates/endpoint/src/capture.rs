@@ -28,10 +28,9 @@
 //! number of sections and interfaces with any clock resolution; enhanced, simple and obsolete
 //! packet blocks. Other blocks are skipped. ERF. The packet files of CME DataMine. Each of them
 //! also compressed with gzip or zstd. Frames of Ethernet, Linux cooked captures (both versions),
-//! raw IP, and BSD loopback. Tags of VLANs and switches, LLC and SNAP, MPLS, PPPoE, GRE, ERSPAN, VXLAN,
-//! GENEVE and IP in IP, in any order. IPv4 and IPv6. Any [`Read`](std::io::Read) works, also a
-//! pipe,
-//! since the reader never seeks.
+//! raw IP, and BSD loopback. Tags of VLANs and switches, LLC and SNAP, MPLS, PPPoE, GRE, ERSPAN,
+//! VXLAN, GENEVE and IP in IP, in any order. IPv4 and IPv6. Any [`Read`](std::io::Read) works,
+//! also a pipe, since the reader never seeks.
 //!
 //! **Not supported.** IP fragments are counted but not reassembled: market data avoid them, and a
 //! missing fragment appears as a gap like any other loss. Blocks of more than 16 MiB; frames of

@@ -224,15 +224,16 @@ fn notes(figures: &Figures) -> String {
     note(figures.backward, &|count| {
         let most = micros(Some(figures.most_backward));
         let packets = counted(count, "packet");
-        format!("{packets} earlier than the one before, by up to {most} µs: two clocks or a step")
+        let cause = "two clocks or a step";
+        format!("{packets} earlier than the one before, by up to {most} µs: {cause}")
     });
     if let Some((time, by)) = figures.steps.first {
         note(figures.steps.count, &|count| {
             let (steps, seconds) = (counted(count, "clock step"), by as f64 / 1e9);
             let first = utc(time);
             format!(
-                "{steps} against SendingTime, the first at {first} by {seconds:+.3} s: spans across \
-                 a step are not measured"
+                "{steps} against SendingTime, the first at {first} by {seconds:+.3} s: spans \
+                 across a step are not measured"
             )
         });
     }
