@@ -3,12 +3,12 @@
 //! Reads captures with the times of a tap, a switch or a NIC, and measures what they show:
 //!
 //! - Market data, by feed and line: missing packets, duplicates, packets out of order, the skew of
-//!   lines A and B, and bursts ([`market`]).
-//! - Order entry, by session: from requests to their answers ([`orders`]).
+//!   lines A and B, and bursts (`market`).
+//! - Order entry, by session: from requests to their answers (`orders`).
 //! - From the last packet of each feed to an order, which is a lower bound of a reaction.
 //!
 //! Everything is measured in one pass in bounded memory. What cannot be measured is counted: spans
-//! that would be negative, spans across a step of the clock ([`clock_steps`]), and messages without
+//! that would be negative, spans across a step of the clock (`clock_steps`), and messages without
 //! their counterpart.
 
 mod clock_steps;
