@@ -38,7 +38,7 @@ use dbn::Schema;
 use hairpin_endpoint::capture::{CaptureReader, Payload, Replay, Speed, Step};
 use hairpin_feed_handler::config::Config;
 use hairpin_feed_handler::{
-    Addresses, CaptureGroups, Channel, Feed, FeedLine, Input, OrderBooks, Settings,
+    Addresses, CaptureGroups, Channel, Feed, FeedLine, Input, LateJoin, OrderBooks, Settings,
 };
 use hairpin_time::{Instant, Now, Utc};
 
@@ -234,7 +234,9 @@ impl<'a> ChannelExport<'a> {
         let counters = *self.channel.counters();
         let (written, unheld) = self.exporter.finish()?;
         let (wrong, end) = (self.wrong, self.end);
-        Ok(Some(Report { name, written, unheld, counters, wrong, end }))
+        let without_snapshots =
+            self.groups.settings(OrderBooks::None).late_join == LateJoin::Nothing;
+        Ok(Some(Report { name, written, unheld, counters, without_snapshots, wrong, end }))
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::shell::{cargo, run as shell};
 use crate::workspace::Workspace;
-use crate::{deny, fuzz, header, no_std, python, test, tidy, vm};
+use crate::{data, deny, fuzz, header, no_std, python, test, tidy, vm};
 
 type Step = (&'static str, fn(&Workspace) -> Result<()>);
 
@@ -22,6 +22,7 @@ const STEPS: &[Step] = &[
     ("deny", deny::run),
     ("fuzz", fuzz::run_ci),
     ("release build", release_build),
+    ("data", data::run),
     ("vm", vm::run_ci),
     ("python wheel", python::build),
 ];

@@ -8,6 +8,7 @@ mod advisories;
 mod license;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use cargo_metadata::Package;
@@ -16,8 +17,8 @@ use serde::Deserialize;
 use crate::workspace::{Workspace, lock_file};
 use advisories::{Advisories, Advisory, Kind};
 
-/// The folders with a lock file of their own.
-const FOLDERS: [&str; 3] = ["", "fuzz", "bindings/python"];
+/// The folders with a lock file of their own. One with a `deny.toml` has its own rules too.
+const FOLDERS: [&str; 4] = ["", "fuzz", "bindings/python", "data"];
 
 /// The keys of `deny.toml` that this command reads.
 #[derive(Deserialize)]
@@ -69,9 +70,6 @@ struct Ignored {
 
 /// Prints every violation, and the crates that are used in several versions.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    let text = std::fs::read_to_string(workspace.root.join("deny.toml"))
-        .context("cannot read deny.toml")?;
-    let policy: Policy = toml::from_str(&text).context("cannot parse deny.toml")?;
     let (advisories, described) = match advisories::folder()? {
         Some(folder) => {
             let advisories = Advisories::read(&folder)?;
@@ -82,6 +80,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     };
     let mut violations = BTreeSet::new();
     for folder in FOLDERS {
+        let policy = Policy::read(&workspace.root, folder)?;
         let metadata = workspace.resolve(folder)?;
         let used: BTreeSet<_> = metadata
             .resolve
@@ -128,6 +127,15 @@ fn check_advisories(
 }
 
 impl Policy {
+    /// Reads the rules of a folder: its own, otherwise those of the root.
+    fn read(root: &Path, folder: &str) -> Result<Self> {
+        let own = root.join(folder).join("deny.toml");
+        let path = if own.exists() { own } else { root.join("deny.toml") };
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        toml::from_str(&text).with_context(|| format!("cannot parse {}", path.display()))
+    }
+
     /// Returns the rule that the package violates.
     fn violation(&self, package: &Package) -> Option<String> {
         let name = format!("{} {}", package.name, package.version);

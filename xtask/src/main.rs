@@ -11,6 +11,7 @@
 //! | `tidy` | rules on source files, manifests and layers |
 //! | `codegen` | generates the codecs from the schemas |
 //! | `deny` | licenses, banned crates, sources and advisories of dependencies |
+//! | `data` | tests the workspace `data/` |
 //! | `fuzz` | runs the fuzz targets |
 //! | `header` | generates the C header |
 //! | `dist` | builds the files of a release |
@@ -30,6 +31,7 @@
 mod bench_instructions;
 mod ci;
 mod codegen;
+mod data;
 mod deny;
 mod dist;
 mod fuzz;
@@ -75,6 +77,8 @@ enum Command {
     Tidy,
     /// Generate the codecs from the schemas, or compare them
     Codegen(codegen::Arguments),
+    /// Test the workspace data/, also with the Python packages that read its files
+    Data,
     /// Check licenses, bans, sources and advisories of every dependency
     Deny,
     /// Search for inputs that break a decoder or a state machine
@@ -115,6 +119,7 @@ fn main() -> ExitCode {
         Command::Ci => ci::run(&workspace),
         Command::Tidy => tidy::run(&workspace),
         Command::Codegen(arguments) => codegen::run(&arguments),
+        Command::Data => data::run(&workspace),
         Command::Deny => deny::run(&workspace),
         Command::Fuzz(arguments) => fuzz::run(&workspace, &arguments),
         Command::Header(arguments) => header::run(&workspace, &arguments),

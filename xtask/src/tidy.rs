@@ -2,6 +2,7 @@
 //!
 //! | module | rules |
 //! |---|---|
+//! | `lock_file` | the core's lock file has nothing of the formats of `data/` |
 //! | `layers`, `manifests` | the layer table, lints, `no_std` and unsafe code |
 //! | `purity` | no I/O in L0 and L1; the crates that the trader may name |
 //! | `banned_words`, `prose` | plain words in comments, strings and docs |
@@ -17,6 +18,7 @@ mod functions;
 mod generated;
 mod layers;
 mod links;
+mod lock_file;
 mod manifests;
 mod prose;
 mod purity;
@@ -63,6 +65,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let sources = source::read_all(&workspace.root)?;
     let mut findings = layers::check(workspace);
     findings.extend(manifests::check(workspace)?);
+    findings.extend(lock_file::check(&workspace.root)?);
     findings.extend(sources.iter().flat_map(check));
     findings.extend(generated::check(&sources));
     findings.extend(counters::check(&sources));

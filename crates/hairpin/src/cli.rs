@@ -11,8 +11,8 @@ use hairpin_measure::Style;
 use hairpin_order_entry::redact_keys;
 
 use crate::cmd::{
-    bench, bench_compare, check, decode, doctor, exchange, feed, generate, jitter, lab, order,
-    ping, pong, rds_stress, report, run, stat, t2t, trader, wire,
+    bench, bench_compare, check, data_program, decode, doctor, exchange, feed, generate, jitter,
+    lab, order, ping, pong, rds_stress, report, run, stat, t2t, trader, wire,
 };
 use crate::completion;
 
@@ -45,6 +45,8 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// Measure the latencies and losses of any program from captures
     Wire(wire::WireArgs),
+    /// Convert captures of market data to DBN, Parquet or Arrow, by the program hairpin-data
+    Export(data_program::DataProgramArgs),
     /// Print live counters of running Hairpin processes
     Stat(stat::StatArgs),
     /// Measure round trips of messages over UDP, multicast, TCP, reliable datagrams or raw frames
@@ -116,6 +118,7 @@ pub fn run(library: &[u8]) -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Decode(arguments) => Ok(decode::run(&arguments)),
         Command::Wire(arguments) => wire::run(&arguments),
+        Command::Export(arguments) => data_program::run("export", &arguments, Cli::command()),
         Command::Report(arguments) => report::run(&arguments),
         Command::BenchCompare(arguments) => bench_compare::run(&arguments),
         Command::Completions(arguments) => completion::register(&arguments),

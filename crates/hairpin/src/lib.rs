@@ -10,7 +10,7 @@
 //! | Module or crate | Contents |
 //! |---|---|
 //! | `cli` | the command line, and the dispatch to subcommands |
-//! | `cmd` | the subcommands under one name |
+//! | `cmd` | the subcommands under one name, and the call of the program `hairpin-data` |
 //! | `completion` | completions of shells, and manual pages |
 //! | [`hairpin_cli_market`] | `decode`, `exchange`, `feed`, `generate`, `order` |
 //! | [`hairpin_cli_latency`] | `ping`, `pong`, `t2t`, `trader`, `bench`, `stat`, `run`, … |

@@ -15,6 +15,8 @@ pub(super) struct Report {
     pub(super) written: Vec<Written>,
     pub(super) unheld: UnheldCounts,
     pub(super) counters: Counters,
+    /// The captures have no snapshots, so books begin empty.
+    pub(super) without_snapshots: bool,
     /// Frames that cannot be decoded, and the first of their errors.
     pub(super) wrong: (u64, Option<String>),
     /// The error at which the captures end.
@@ -47,11 +49,13 @@ impl Report {
 
     fn print_errors(&self, err: &mut impl Write) -> Result<bool> {
         let counters = &self.counters;
+        let before = if self.without_snapshots { self.inapplicable() } else { 0 };
         for (count, text) in [
+            (before, "entries for levels and orders from before the captures, not exported"),
             (counters.unknown_templates, "messages with an unknown template, not exported"),
             (counters.instruments_over_capacity, "instruments over --instruments, not exported"),
             (counters.orders_over_capacity, "orders over --orders, not exported"),
-            (errors(counters), "malformed packets, messages or entries, not exported"),
+            (self.errors(), "malformed packets, messages or entries, not exported"),
         ] {
             if count > 0 {
                 writeln!(err, "{count} {text}")?;
@@ -63,26 +67,32 @@ impl Report {
         if let Some(end) = &self.end {
             writeln!(err, "hairpin: cannot read {} to its end: {end}", self.name)?;
         }
-        let has_errors = counters.unknown_templates + errors(counters) + self.wrong.0 > 0;
+        let has_errors = counters.unknown_templates + self.errors() + self.wrong.0 > 0;
         Ok(self.end.is_some() || has_errors)
     }
-}
 
-/// Returns the number of errors in packets and messages.
-fn errors(counters: &Counters) -> u64 {
-    [
-        counters.packets_too_short,
-        counters.message_sizes_too_small,
-        counters.truncated_messages,
-        counters.trailing_bytes,
-        counters.malformed_messages,
-        counters.invalid_entries,
-        counters.inapplicable_entries,
-        counters.invalid_snapshots,
-        counters.invalid_orders,
-        counters.dangling_orders,
-        counters.invalid_order_snapshots,
-    ]
-    .iter()
-    .sum()
+    /// Returns the number of errors in packets and messages.
+    fn errors(&self) -> u64 {
+        let counters = &self.counters;
+        let errors: u64 = [
+            counters.packets_too_short,
+            counters.message_sizes_too_small,
+            counters.truncated_messages,
+            counters.trailing_bytes,
+            counters.malformed_messages,
+            counters.invalid_entries,
+            counters.invalid_snapshots,
+            counters.invalid_orders,
+            counters.dangling_orders,
+            counters.invalid_order_snapshots,
+        ]
+        .iter()
+        .sum();
+        errors + if self.without_snapshots { 0 } else { self.inapplicable() }
+    }
+
+    /// Returns the number of entries for levels and orders that a book does not have.
+    fn inapplicable(&self) -> u64 {
+        self.counters.inapplicable_entries + self.counters.missing_orders
+    }
 }

@@ -1,6 +1,7 @@
 //! The subcommands: one module each.
 
 pub(crate) mod check;
+pub(crate) mod data_program;
 pub(crate) mod doctor;
 
 pub(crate) use hairpin_cli_latency::{

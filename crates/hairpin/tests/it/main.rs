@@ -17,6 +17,7 @@ mod churn;
 mod cli_reference;
 mod client_and_gateway;
 mod completion;
+mod data_program;
 mod decode;
 mod doctor;
 mod download;

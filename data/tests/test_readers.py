@@ -1,0 +1,80 @@
+"""Files are read by the programs of others, and equal what `hairpin feed` prints."""
+
+import collections
+import decimal
+import json
+
+import databento_dbn as dbn
+import duckdb
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+
+from conftest import HAIRPIN, run
+
+SCHEMAS = ("mbo", "mbp-1", "mbp-10", "trades", "statistics", "status", "definition")
+UNDEFINED = 2**63 - 1
+LAST, MAYBE_BAD_BOOK = 128, 4
+
+
+def records(path):
+    """Returns metadata and records, in the reader of Databento."""
+    decoder = dbn.DBNDecoder()
+    decoder.write(path.read_bytes())
+    metadata, *rest = decoder.decode()
+    return metadata, rest
+
+
+def feed(capture, *arguments):
+    """Returns the lines of `hairpin feed` by their names."""
+    text = run(HAIRPIN, "feed", "--pcap", capture, "--format", "json", "--callbacks", *arguments)
+    lines = collections.defaultdict(list)
+    for line in text.splitlines():
+        line = json.loads(line, parse_float=decimal.Decimal)
+        lines[line.get("message") or line.get("name") or line.get("record")].append(line)
+    return lines
+
+
+def price(value):
+    """Returns a price of JSON in units of DBN."""
+    return UNDEFINED if value is None else int(decimal.Decimal(str(value)) * 10**9)
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_columns_equal_dbn(files, schema):
+    _, rows = records(files / f"{schema}.dbn")
+    table = pyarrow.parquet.read_table(files / f"{schema}.parquet")
+    assert table.num_rows == len(rows)
+    arrow = pyarrow.ipc.open_file(files / f"{schema}.arrow").read_all()
+    assert arrow.to_pylist() == table.to_pylist()
+    query = f"select * from '{files}/{schema}.parquet'"
+    duck = duckdb.connect().execute(query).to_arrow_table()
+    for name in table.column_names:
+        column = [int_of(value) for value in table.column(name)]
+        assert [int_of(value) for value in duck.column(name)] == column, name
+        if name == "symbol":
+            continue
+        assert column == [field(row, name) for row in rows], name
+
+
+def int_of(value):
+    """Returns a value of Arrow as Python's, times in nanoseconds."""
+    return getattr(value, "value", None) if value.is_valid and "timestamp" in str(value.type) \
+        else value.as_py()
+
+
+def field(row, name):
+    """Returns the field of a record that a column holds."""
+    base, _, level = name.rpartition("_")
+    if level.isdigit() and base[:4] in ("bid_", "ask_"):
+        value = getattr(row.levels[int(level)], base)
+    else:
+        value = getattr(row, name)
+    value = getattr(value, "value", value)
+    if name == "flags":
+        return int(value)
+    if name.startswith("ts_") or name in ("expiration", "activation"):
+        return None if value == 2**64 - 1 and "delta" not in name else value
+    if value == UNDEFINED and isinstance(value, int) and name != "quantity":
+        return None
+    return None if value == "" and name not in ("action", "side") else value
