@@ -53,8 +53,8 @@ use report::Report;
 
 /// Frames between two checks of the progress.
 const FRAMES_PER_CHECK: u64 = 1 << 12;
-/// Bytes of the recovery queue: 150,000 entries, a pass of a busy channel's snapshot loop.
-const QUEUE_BYTES: usize = 8 << 20;
+/// Bytes of the recovery queue: 75,000 entries.
+const QUEUE_BYTES: usize = 4 << 20;
 
 /// A channel to export.
 struct ChannelInCaptures {

@@ -9,6 +9,8 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 HAIRPIN = os.environ.get("HAIRPIN_COMMAND", ROOT / "target/debug/hairpin")
 EXPORT = os.environ.get("HAIRPIN_DATA_COMMAND", ROOT / "data/target/debug/hairpin-data")
+# Writes captures of a simulated channel.
+MARKET = pathlib.Path(EXPORT).parent / "examples" / "market"
 
 
 def run(program, *arguments):
@@ -26,9 +28,9 @@ def export(folder, *arguments):
 
 @pytest.fixture(scope="session")
 def capture(tmp_path_factory):
-    """A capture with books by price, trades, definitions and statuses."""
+    """A capture with books by price and by order, trades, statistics and statuses."""
     path = tmp_path_factory.mktemp("capture") / "day.pcap"
-    run(HAIRPIN, "generate", path, "--megabytes", 6, "--instruments", 60, "--rate", 2000)
+    run(MARKET, path, 10, 3000)
     return path
 
 

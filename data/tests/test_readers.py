@@ -10,11 +10,12 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from conftest import HAIRPIN, run
+from book import Book
+from conftest import HAIRPIN, MARKET, export, run
 
 SCHEMAS = ("mbo", "mbp-1", "mbp-10", "trades", "statistics", "status", "definition")
 UNDEFINED = 2**63 - 1
-LAST, MAYBE_BAD_BOOK = 128, 4
+LAST, SNAPSHOT, MAYBE_BAD_BOOK = 128, 32, 4
 
 
 def records(path):
@@ -71,6 +72,10 @@ def field(row, name):
     else:
         value = getattr(row, name)
     value = getattr(value, "value", value)
+    if isinstance(value, bool):
+        return "NY"[value]
+    if value == "\0":
+        return ""
     if name == "flags":
         return int(value)
     if name.startswith("ts_") or name in ("expiration", "activation"):
@@ -78,3 +83,41 @@ def field(row, name):
     if value == UNDEFINED and isinstance(value, int) and name != "quantity":
         return None
     return None if value == "" and name not in ("action", "side") else value
+
+
+def check_books(folder):
+    """Compares books of mbo with mbp-10 at the last record of each event; returns their number."""
+    books = collections.defaultdict(Book)
+    seen = {}
+    _, orders = records(folder / "mbo.dbn")
+    for row in orders:
+        books[row.instrument_id].apply(row)
+        if int(row.flags) & LAST and not int(row.flags) & MAYBE_BAD_BOOK:
+            book = books[row.instrument_id]
+            seen[row.instrument_id, row.sequence, row.ts_recv] = book.levels("B"), book.levels("A")
+    compared = 0
+    for row in records(folder / "mbp-10.dbn")[1]:
+        flags = int(row.flags)
+        place = row.instrument_id, row.sequence, row.ts_recv
+        if not flags & LAST or flags & MAYBE_BAD_BOOK or place not in seen:
+            continue
+        bids = [(it.bid_px, it.bid_sz, it.bid_ct) for it in row.levels if it.bid_px != UNDEFINED]
+        asks = [(it.ask_px, it.ask_sz, it.ask_ct) for it in row.levels if it.ask_px != UNDEFINED]
+        assert (bids, asks) == seen[place], row
+        compared += 1
+    return compared
+
+
+def test_book_of_orders_equals_price_levels(files):
+    assert check_books(files) > 500
+
+
+def test_book_of_orders_equals_price_levels_after_a_gap(tmp_path):
+    path = tmp_path / "gap.pcap"
+    run(MARKET, path, 10, 2000, 800)
+    export(tmp_path, path, "--schema", "mbo,mbp-10,trades")
+    assert check_books(tmp_path) > 200
+    flags = [int(row.flags) for row in records(tmp_path / "mbp-10.dbn")[1]]
+    lost = [place for place, flag in enumerate(flags) if flag & MAYBE_BAD_BOOK]
+    snapshots = [place for place, flag in enumerate(flags) if flag & SNAPSHOT]
+    assert lost and snapshots and lost[0] < snapshots[-1]

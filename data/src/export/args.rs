@@ -45,7 +45,7 @@ pub(crate) struct ExportArgs {
     pub(super) channel: Vec<String>,
 
     /// Keep up to N instruments with their books, about 2,300 bytes each
-    #[arg(long, value_name = "N", default_value_t = 8_192,
+    #[arg(long, value_name = "N", default_value_t = 4_096,
           value_parser = clap::value_parser!(u32).range(1..=2_000_000))]
     pub(super) instruments: u32,
 

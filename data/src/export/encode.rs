@@ -17,9 +17,9 @@ use super::rows::DATASET;
 use super::symbols::Symbols;
 
 /// Records of one batch of columns.
-const BATCH: NonZeroUsize = NonZeroUsize::new(8_192).expect("not zero");
-/// Records of a row group. Its columns are in memory until it ends: 12 MB of the longest.
-const ROW_GROUP: u64 = 32_768;
+const BATCH: NonZeroUsize = NonZeroUsize::new(1_024).expect("not zero");
+/// Records of a row group. Its columns are in memory until it ends, with a dictionary each.
+const ROW_GROUP: u64 = 4_096;
 
 /// What the metadata of a file are made of.
 pub(super) struct Contents<'a> {

@@ -8,8 +8,8 @@ use dbn::{FlagSet, MboMsg, Mbp1Msg, Mbp10Msg, TradeMsg};
 use super::output::{Entry, Output};
 use super::symbols::Symbols;
 
-/// The most records that wait for the end of their event: 6 MB of the longest.
-const MAX_RECORDS: usize = 16_384;
+/// The most records that wait for the end of their event: 3 MB of the longest.
+const MAX_RECORDS: usize = 8_192;
 
 /// A record with flags.
 pub(super) trait Flagged: AsRef<[u8]> {

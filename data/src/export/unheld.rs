@@ -30,7 +30,7 @@ const KINDS: [(Unheld, &str); 11] = [
     (Unheld::GroupStatus, "statuses of groups without a known instrument, not written"),
     (Unheld::DefinitionField, "fields of definitions without a DBN field, not written"),
     (Unheld::Underlying, "underlyings after the first, not written"),
-    (Unheld::EventLength, "events longer than 16384 records, LAST only at their end"),
+    (Unheld::EventLength, "events longer than 8192 records, LAST only at their end"),
 ];
 
 /// The number of values of each kind.

@@ -1,3 +1,4 @@
 //! The program as its users run it.
 
+mod export;
 mod market;

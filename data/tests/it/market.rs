@@ -14,8 +14,8 @@ use hairpin_exchange::{
 };
 use hairpin_time::{Duration, Instant, Now, Utc};
 
-/// When the capture begins: five minutes before 18:00 UTC on a Monday in 2026.
-const BEGINNING: Utc = Utc::from_nanos(1_767_635_700_000_000_000);
+/// When the capture begins: 30 seconds before 18:00 UTC on a Monday in 2026.
+const BEGINNING: Utc = Utc::from_nanos(1_767_635_970_000_000_000);
 /// The time between packets.
 const STEP: Duration = Duration::from_micros(20);
 /// The time between events.
@@ -35,7 +35,7 @@ pub(crate) struct Market {
 
 impl Market {
     /// A small channel whose events pass the hour.
-    pub(crate) const SMALL: Self = Self { instruments: 10, events: 20_000, lost: None, seed: 1 };
+    pub(crate) const SMALL: Self = Self { instruments: 10, events: 3_000, lost: None, seed: 1 };
 }
 
 struct Writing {
