@@ -20,6 +20,7 @@ mod event_buffer;
 mod exporter;
 mod market_rows;
 mod output;
+mod parquet_file;
 mod partial_file;
 mod progress;
 mod report;

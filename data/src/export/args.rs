@@ -81,7 +81,7 @@ pub(super) enum SchemaName {
 pub(super) enum Format {
     /// Databento Binary Encoding, version 3
     Dbn,
-    /// Parquet, compressed with zstd
+    /// Parquet, compressed with Snappy
     Parquet,
     /// Arrow IPC file (Feather version 2)
     Arrow,

@@ -8,18 +8,17 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use dbn::decode::DecodeRecordRef;
 use dbn::decode::dbn::RecordDecoder;
 use dbn::encode::dbn::MetadataEncoder;
-use dbn::encode::{ArrowEncoder, EncodeRecord, EncodeRecordTextExt, ParquetEncoder};
-use dbn::{Compression, MappingInterval, Metadata, SType, Schema, SymbolMapping};
+use dbn::encode::{ArrowEncoder, EncodeRecordTextExt};
+use dbn::{MappingInterval, Metadata, SType, Schema, SymbolMapping};
 use time::{Date, OffsetDateTime};
 
 use super::args::Format;
+use super::parquet_file;
 use super::rows::DATASET;
 use super::symbols::Symbols;
 
-/// Records of one batch of columns.
-const BATCH: NonZeroUsize = NonZeroUsize::new(1_024).expect("not zero");
-/// Records of a row group. Its columns are in memory until it ends, with a dictionary each.
-const ROW_GROUP: u64 = 4_096;
+/// Records of one batch of columns, which is in memory.
+pub(super) const BATCH: NonZeroUsize = NonZeroUsize::new(4_096).expect("not zero");
 
 /// What the metadata of a file are made of.
 pub(super) struct Contents<'a> {
@@ -89,17 +88,7 @@ pub(super) fn encode(
             out.flush()?;
             io::copy(&mut records, out.get_mut())?;
         }
-        Format::Parquet => {
-            let mut encoder = ParquetEncoder::builder(&mut out)
-                .batch_size(BATCH)
-                .compression(Compression::Zstd)
-                .with_symbol(true)
-                .metadata(&metadata)
-                .build()
-                .map_err(io_error)?;
-            encode_columns(&mut encoder, records, contents.symbols)?;
-            encoder.close().map_err(io_error)?;
-        }
+        Format::Parquet => parquet_file::encode(contents, &metadata, records, &mut out)?,
         Format::Arrow => {
             let mut encoder = ArrowEncoder::builder(&mut out)
                 .batch_size(BATCH)
@@ -116,25 +105,20 @@ pub(super) fn encode(
 
 /// Writes records as columns, with the symbol of each as the last.
 fn encode_columns(
-    encoder: &mut (impl EncodeRecord + EncodeRecordTextExt),
+    encoder: &mut impl EncodeRecordTextExt,
     records: File,
     symbols: &Symbols,
 ) -> io::Result<()> {
     let mut decoder = RecordDecoder::new(BufReader::with_capacity(1 << 16, records));
-    let mut count = 0_u64;
     while let Some(record) = decoder.decode_record_ref().map_err(io_error)? {
         let symbol = symbols.symbol(record.header().instrument_id);
         encoder.encode_ref_with_sym(record, symbol).map_err(io_error)?;
-        count += 1;
-        if count.is_multiple_of(ROW_GROUP) {
-            encoder.flush().map_err(io_error)?;
-        }
     }
     Ok(())
 }
 
 /// Returns the file system's error in an error of the encoder.
-fn io_error(error: dbn::Error) -> io::Error {
+pub(super) fn io_error(error: dbn::Error) -> io::Error {
     match error {
         dbn::Error::Io { source, .. } => source,
         error => io::Error::other(error.to_string()),
