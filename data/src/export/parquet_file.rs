@@ -15,8 +15,7 @@ use dbn::encode::arrow::ArrowSerialize;
 use dbn::encode::json;
 use dbn::v3::HasRType;
 use dbn::{
-    InstrumentDefMsg, MboMsg, Mbp1Msg, Mbp10Msg, Metadata, Record, Schema, StatMsg, StatusMsg,
-    TradeMsg,
+    InstrumentDefMsg, MboMsg, Mbp1Msg, Mbp10Msg, Metadata, Schema, StatMsg, StatusMsg, TradeMsg,
 };
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
@@ -27,7 +26,9 @@ use parquet::schema::types::ColumnPath;
 use super::encode::{BATCH, Contents, io_error};
 
 /// Records of a row group. Its compressed pages are in memory until it ends.
-const ROW_GROUP: usize = 1 << 16;
+const ROW_GROUP: usize = 1 << 15;
+/// Records of a page: a number of 8 bytes for each is in memory, in each column.
+const PAGE_ROWS: usize = 1 << 11;
 /// Bytes of a page and of a dictionary, of which each column has one in memory.
 const PAGE: usize = 1 << 15;
 /// The key of the metadata, as in Databento's files.
@@ -106,6 +107,7 @@ fn properties(metadata: &Metadata) -> io::Result<WriterProperties> {
         .set_compression(Compression::SNAPPY)
         .set_max_row_group_row_count(Some(ROW_GROUP))
         .set_data_page_size_limit(PAGE)
+        .set_data_page_row_count_limit(PAGE_ROWS)
         .set_dictionary_page_size_limit(PAGE)
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)

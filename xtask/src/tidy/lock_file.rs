@@ -17,19 +17,19 @@ const WITHOUT_C: [&str; 4] = ["js-sys", "linux-raw-sys", "netlink-sys", "windows
 
 /// Checks the lock file of the core.
 pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
-    let text =
-        std::fs::read_to_string(root.join(LOCK_FILE)).context("cannot read Cargo.lock")?;
+    let text = std::fs::read_to_string(root.join(LOCK_FILE)).context("cannot read Cargo.lock")?;
     Ok(findings(&text))
 }
 
 fn findings(text: &str) -> Vec<Finding> {
     let name = |line: &str| Some(line.strip_prefix("name = \"")?.strip_suffix('"')?.to_owned());
     let names = text.lines().enumerate().filter_map(|(index, line)| Some((index, name(line)?)));
-    names.filter_map(|(index, name)| {
-        let what = violation(&name)?;
-        Some(Finding::new(LOCK_FILE, index + 1, format!("{name}: {what}")))
-    })
-    .collect()
+    names
+        .filter_map(|(index, name)| {
+            let what = violation(&name)?;
+            Some(Finding::new(LOCK_FILE, index + 1, format!("{name}: {what}")))
+        })
+        .collect()
 }
 
 /// Returns the rule that a crate violates.
