@@ -45,7 +45,6 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// Measure the latencies and losses of any program from captures
     Wire(wire::WireArgs),
-    /// Convert captures of market data to DBN, Parquet or Arrow, by the program hairpin-data
     Export(data_program::DataProgramArgs),
     /// Print live counters of running Hairpin processes
     Stat(stat::StatArgs),
