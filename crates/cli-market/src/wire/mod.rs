@@ -106,11 +106,13 @@ pub fn run(arguments: &WireArgs) -> Result<ExitCode> {
     let measured = measure(arguments, known);
     let named = |error| anyhow!("{}: {error}", capture::name_of(&arguments.file));
     let (figures, mut errors, mut notes) = measured.map_err(named)?;
-    if arguments.output.is_requested() {
+    let saved = if arguments.output.is_requested() {
         results.rows = rows::rows(&figures);
         results.capture = Some(rows::document(&figures));
-        arguments.output.save(&results)?;
-    }
+        arguments.output.save(&results)
+    } else {
+        Ok(())
+    };
     let style = Style::for_stdout();
     output::print(&tables::text(&figures, style))?;
     let mut err = io::stderr().lock();
@@ -119,6 +121,7 @@ pub fn run(arguments: &WireArgs) -> Result<ExitCode> {
     if figures.is_empty() {
         writeln!(err, "hairpin: no market data and no iLink 3 in {} packets", figures.packets)?;
     }
+    saved?;
     let failed = figures.errors > 0 || figures.is_empty();
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
