@@ -233,10 +233,12 @@ impl<'a> ChannelExport<'a> {
             return Ok(None);
         }
         let counters = *self.channel.counters();
-        let (written, unheld) = self.exporter.finish()?;
-        let (wrong, end) = (self.wrong, self.end);
         let without_snapshots =
             self.groups.settings(OrderBooks::None).late_join == LateJoin::Nothing;
+        let Self { channel, exporter, wrong, end, .. } = self;
+        // Columns need its memory.
+        drop(channel);
+        let (written, unheld) = exporter.finish()?;
         Ok(Some(Report { name, written, unheld, counters, without_snapshots, wrong, end }))
     }
 
