@@ -146,7 +146,7 @@ fn truncated_capture_gives_whole_files_and_status_1() {
         assert!(text.contains("cut.pcap to its end"), "{text}");
         let files = files(&out);
         assert_eq!(files.len(), 7);
-        assert!(files.values().map(|file| records(file)).sum::<usize>() > 1_000);
+        assert!(files.values().map(|file| records(file)).sum::<usize>() > 10);
     }
 }
 
