@@ -18,7 +18,7 @@ pub(super) struct Figures {
     pub(super) device: Option<DeviceTime>,
     /// Packets without a time of the device.
     pub(super) without_device_time: u64,
-    /// Datagrams without any time, which are ignored.
+    /// Packets of market data without a time: only their numbers count.
     pub(super) untimed: u64,
     /// The coarsest resolution of the capture's times in nanoseconds.
     pub(super) precision: u64,
@@ -37,6 +37,8 @@ pub(super) struct Figures {
     /// From the last packet of each feed to each order, and to each cancel.
     pub(super) ticks: Vec<[RunningSummary; 2]>,
     pub(super) negative_ticks: u64,
+    /// Orders with a step of the clock between them and a tick.
+    pub(super) ticks_across_steps: u64,
     /// Messages of sessions beyond the most.
     pub(super) other_messages: u64,
 }

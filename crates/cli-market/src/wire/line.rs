@@ -132,13 +132,19 @@ impl Line {
     /// Removes a packet from the gaps. The last one with its number counts: numbers may restart.
     fn fill(&mut self, sequence: u32) {
         let has = |gap: &Gap| (gap.first..=gap.last).contains(&sequence);
-        let Some(place) = self.gaps.iter().rposition(has) else { return };
+        let Some(place) = self.gaps.iter().rposition(has) else {
+            // Most gaps that are not kept have one packet.
+            self.other_gaps = self.other_gaps.saturating_sub(1);
+            return;
+        };
         let gap = self.gaps[place];
         let parts =
             [Gap { last: sequence.wrapping_sub(1), ..gap }, Gap { first: sequence + 1, ..gap }];
         let is_left = [gap.first < sequence, gap.last > sequence];
         let left = parts.into_iter().zip(is_left).filter(|it| it.1).map(|it| it.0);
-        self.gaps.splice(place..=place, left);
+        let is_full = self.gaps.len() >= MOST_GAPS && is_left == [true; 2];
+        self.other_gaps += u64::from(is_full);
+        self.gaps.splice(place..=place, left.take(if is_full { 1 } else { 2 }));
     }
 
     /// Returns the number of gaps.
@@ -175,6 +181,15 @@ mod tests {
         let line = line(&[(10, 10), (15, 15), (13, 13)]);
         let gaps = [Gap { first: 11, last: 12, time: 2 }, Gap { first: 14, last: 14, time: 2 }];
         assert_eq!((line.missing, &line.gaps[..]), (3, &gaps[..]));
+    }
+
+    #[test]
+    fn packet_in_a_gap_that_is_not_kept_fills_it() {
+        let last = 2 * (MOST_GAPS as u32 + 1);
+        let mut arrivals: Vec<_> = (0..=last).step_by(2).map(|it| (it, it.into())).collect();
+        assert_eq!((line(&arrivals).gap_count(), line(&arrivals).missing), (1_001, 1_001));
+        arrivals.push((last - 1, u64::from(last) - 1));
+        assert_eq!((line(&arrivals).gap_count(), line(&arrivals).missing), (1_000, 1_000));
     }
 
     #[test]

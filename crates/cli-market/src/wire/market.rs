@@ -31,6 +31,7 @@ struct Slot {
     /// The lines that have it, one bit each; 0 for an empty slot.
     lines: u8,
     first_line: u8,
+    is_timed: bool,
     sent: u64,
     time: u64,
     packet: u64,
@@ -52,7 +53,9 @@ pub(super) struct FeedFigures {
     /// Pairs across a step of the clock, which are not measured.
     pub(super) across_steps: u64,
     pub(super) bursts: Bursts,
+    /// The last packets, from the first packet on.
     slots: Box<[Slot]>,
+    window: usize,
     /// The most by which the SendingTime of two copies differs.
     tolerance: u64,
     delays: [DelayWatch; 2],
@@ -122,19 +125,29 @@ impl FeedFigures {
             simultaneous: 0,
             across_steps: 0,
             bursts: Bursts::default(),
-            slots: vec![Slot::default(); window].into(),
+            slots: Box::default(),
+            window,
             delays: Default::default(),
         }
     }
 
-    /// Records a packet on one line.
-    fn record(&mut self, line: FeedLine, arrival: Arrival, messages: u64, steps: &mut ClockSteps) {
+    /// Records a packet on one line. `is_timed`: its time is known.
+    fn record(
+        &mut self,
+        line: FeedLine,
+        (arrival, is_timed): (Arrival, bool),
+        messages: u64,
+        steps: &mut ClockSteps,
+    ) {
         let Arrival { sequence, sent, time, packet } = arrival;
         let number = line as usize;
-        if sent > 0 {
+        if sent > 0 && is_timed {
             self.delays[number].record(time, sent, packet, steps);
         }
-        let window = self.slots.len();
+        if self.slots.is_empty() {
+            self.slots = vec![Slot::default(); self.window].into();
+        }
+        let window = self.window;
         let slot = &mut self.slots[sequence as usize % window];
         // The lines may have their own SendingTime.
         let is_near = slot.sent.abs_diff(sent) <= self.tolerance;
@@ -147,15 +160,20 @@ impl FeedFigures {
         let place = own.record(arrival, seen & bit != 0, window);
         self.merged.record(arrival, seen != 0, window);
         if seen == 0 {
-            self.bursts.record(time, messages);
+            if is_timed {
+                self.bursts.record(time, messages);
+            }
             if place != Place::TooLate {
                 let first_line = number as u8;
-                *slot = Slot { sequence, lines: bit, first_line, sent, time, packet };
+                *slot = Slot { sequence, lines: bit, first_line, is_timed, sent, time, packet };
             }
             return;
         }
         if seen & bit == 0 && usize::from(slot.first_line) != number {
             slot.lines |= bit;
+            if !is_timed || !slot.is_timed {
+                return;
+            }
             if slot.packet < steps.packet {
                 self.across_steps += 1;
                 return;
@@ -185,6 +203,13 @@ impl FeedFigures {
 /// The most by which the SendingTime of two copies in an incremental feed differs.
 const SAME_PACKET: u64 = 10_000_000;
 
+/// The last packet of a feed that has a message: its time, 0 without one, and its number.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tick {
+    pub(super) time: u64,
+    pub(super) packet: u64,
+}
+
 /// All feeds.
 #[derive(Debug, Default)]
 pub(super) struct Market {
@@ -192,8 +217,10 @@ pub(super) struct Market {
     places: HashMap<SocketAddr, (usize, FeedLine)>,
     /// The destination of the last packet, and its place.
     last: Option<(SocketAddr, usize, FeedLine)>,
-    /// The time of the last packet of each feed that has a message; 0 before it.
-    pub(super) ticks: Vec<u64>,
+    /// The last packet with a message of each incremental feed.
+    pub(super) ticks: Vec<Tick>,
+    /// The last time of a packet.
+    last_time: u64,
     /// `true` if a group that is not listed is a feed of its own.
     pub(super) detects: bool,
     /// Packets of market data whose group is not listed, or that exceed the number of feeds.
@@ -205,7 +232,8 @@ pub(super) struct Market {
 impl Market {
     pub(super) fn new(feeds: Vec<CapturedFeed>, detects: bool) -> Self {
         let mut market = Self { detects, ..Self::default() };
-        for CapturedFeed { channel, feed, groups, .. } in feeds {
+        // The groups of others are counted.
+        for CapturedFeed { channel, feed, groups, .. } in feeds.into_iter().take(MOST_FEEDS) {
             let address = groups.iter().flatten().next().map(ToString::to_string);
             market.add(channel.or(address).unwrap_or_default(), feed, groups);
         }
@@ -218,8 +246,10 @@ impl Market {
                 self.places.insert(group, (self.feeds.len(), line));
             }
         }
+        // It may be the name of an interface, which is any text.
+        let name = name.chars().filter(|character| !character.is_control()).collect();
         self.feeds.push(FeedFigures::new(name, feed, groups));
-        self.ticks.push(0);
+        self.ticks.push(Tick::default());
     }
 
     /// Records a datagram. Returns `false` if it is not market data.
@@ -227,20 +257,28 @@ impl Market {
         &mut self,
         group: SocketAddr,
         bytes: &[u8],
-        (time, packet): (u64, u64),
+        (time, packet): (Option<u64>, u64),
         steps: &mut ClockSteps,
     ) -> bool {
         let Some((place, line)) = self.find(group) else {
             return self.unlisted(group, bytes, (time, packet), steps);
         };
         let Some(contents) = Contents::read(bytes) else { return false };
-        self.damaged += u64::from(contents.damaged);
+        if contents.damaged {
+            // Its numbers may be damaged too.
+            self.damaged += 1;
+            return true;
+        }
         let Contents { sequence, sent, messages, has_tick, .. } = contents;
-        let arrival = Arrival { sequence, sent, time, packet };
+        self.last_time = time.unwrap_or(self.last_time);
+        let arrival = Arrival { sequence, sent, time: self.last_time, packet };
         let feed = &mut self.feeds[place];
-        feed.record(line, arrival, messages, steps);
-        if has_tick && feed.feed == Feed::Incremental {
-            self.ticks[place] = time;
+        feed.record(line, (arrival, time.is_some()), messages, steps);
+        if let Some(time) = time
+            && has_tick
+            && feed.feed == Feed::Incremental
+        {
+            self.ticks[place] = Tick { time, packet };
         }
         true
     }
@@ -262,7 +300,7 @@ impl Market {
         &mut self,
         group: SocketAddr,
         bytes: &[u8],
-        at: (u64, u64),
+        at: (Option<u64>, u64),
         steps: &mut ClockSteps,
     ) -> bool {
         let is_market_data =

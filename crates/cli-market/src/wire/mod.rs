@@ -188,15 +188,10 @@ impl Wire<'_> {
         match captured.payload {
             Ok(Payload::Datagram { destination, bytes, .. }) => {
                 self.decoder.skip();
-                match time {
-                    Some(time) => {
-                        let steps = &mut self.decoder.sink().steps;
-                        let at = (time, packet);
-                        if !self.market.datagram(destination, bytes, at, steps) {
-                            self.figures.other_packets += 1;
-                        }
-                    }
-                    None => self.figures.untimed += 1,
+                let steps = &mut self.decoder.sink().steps;
+                match self.market.datagram(destination, bytes, (time, packet), steps) {
+                    true => self.figures.untimed += u64::from(time.is_none()),
+                    false => self.figures.other_packets += 1,
                 }
             }
             Ok(Payload::Segment { bytes, .. }) => {
@@ -259,12 +254,13 @@ impl Wire<'_> {
         market.finish();
         let (mut orders, stream_errors, notes) = decoder.into_sink()?;
         orders.finish_sessions();
-        figures.errors += errors.append(stream_errors);
+        figures.errors += errors.append(stream_errors) + market.damaged;
         figures.steps = orders.steps;
         (figures.market, figures.evicted) = (market, orders.evicted);
         figures.sessions = std::mem::take(&mut orders.sessions);
         figures.ticks = std::mem::take(&mut orders.ticks);
         figures.negative_ticks = orders.negative_ticks;
+        figures.ticks_across_steps = orders.ticks_across_steps;
         figures.other_messages = orders.other_messages;
         Ok((figures, errors, notes))
     }

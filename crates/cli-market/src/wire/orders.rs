@@ -10,6 +10,7 @@ use hairpin_sbe::MessageHeader;
 
 use super::clock_steps::{ClockSteps, DelayWatch, LEAST_STEP};
 use super::layouts::{Fields, Layouts, Request, Role};
+use super::market::Tick;
 use crate::decode::DecodeCounts;
 use crate::decode::codecs::Codecs;
 use crate::decode::framing::Frame;
@@ -18,7 +19,7 @@ use crate::decode::sink::{Addresses, MessageSink, Origin};
 /// The most sessions.
 const MOST_SESSIONS: usize = 256;
 /// The TCP packets whose times are kept: those that wait for missing bytes, and those read ahead.
-const MOST_CONTEXTS: usize = 1 << 18;
+const MOST_CONTEXTS: usize = 1 << 15;
 
 /// The spans that are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,6 +115,7 @@ struct Open {
 #[derive(Debug, Clone, Copy)]
 struct Answer {
     time: Option<u64>,
+    packet: u64,
     /// The exchange sent the answer before.
     retransmitted: bool,
 }
@@ -133,8 +135,8 @@ impl Answer {
 struct Context {
     packet: u64,
     time: Option<u64>,
-    /// The time of the last packet of each feed before it.
-    ticks: Box<[u64]>,
+    /// The last packet of each feed before it.
+    ticks: Box<[Tick]>,
 }
 
 /// The state of all sessions.
@@ -162,6 +164,8 @@ pub(super) struct Orders<'a> {
     pub(super) ticks: Vec<[RunningSummary; 2]>,
     /// Orders that were captured before the tick that precedes them.
     pub(super) negative_ticks: u64,
+    /// Orders with a step of the clock between them and a tick.
+    pub(super) ticks_across_steps: u64,
     /// Messages of sessions beyond the most.
     pub(super) other_messages: u64,
     /// Segments and gaps of connections without messages so far.
@@ -187,13 +191,14 @@ impl<'a> Orders<'a> {
             steps: ClockSteps::default(),
             ticks: Vec::new(),
             negative_ticks: 0,
+            ticks_across_steps: 0,
             other_messages: 0,
             early: HashMap::new(),
         }
     }
 
     /// Records a TCP packet with data, before it is decoded.
-    pub(super) fn record_packet(&mut self, packet: u64, time: Option<u64>, ticks: &[u64]) {
+    pub(super) fn record_packet(&mut self, packet: u64, time: Option<u64>, ticks: &[Tick]) {
         if self.contexts.len() == MOST_CONTEXTS {
             self.contexts.pop_front();
         }
@@ -227,8 +232,8 @@ impl<'a> Orders<'a> {
     /// Handles a logon: connections of one session at one gateway are one session.
     fn log_on(&mut self, connection: Addresses, fields: &Fields<'_>) {
         let Some((session, firm)) = fields.session else { return };
-        let name =
-            format!("{}/{}", String::from_utf8_lossy(session), String::from_utf8_lossy(firm));
+        let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
+        let name = format!("{}/{}", text(session), text(firm));
         let key = (name, connection.1.ip());
         if let Some(&known) = self.names.get(&key) {
             self.connections.insert(connection, known);
@@ -331,11 +336,10 @@ impl<'a> Orders<'a> {
         let ticks = &self.contexts[place].ticks;
         self.ticks.resize_with(self.ticks.len().max(ticks.len()), Default::default);
         let kind = usize::from(kind == Request::Cancel);
-        if packet < step {
-            return;
-        }
-        for (tick, summary) in ticks.iter().zip(&mut self.ticks).filter(|(tick, _)| **tick > 0) {
-            match time.checked_sub(*tick) {
+        let ticks = ticks.iter().zip(&mut self.ticks).filter(|(tick, _)| tick.time > 0);
+        for (tick, summary) in ticks {
+            match time.checked_sub(tick.time) {
+                _ if tick.packet < step && step <= packet => self.ticks_across_steps += 1,
                 Some(span) => summary[kind].record(span),
                 None => self.negative_ticks += 1,
             }
@@ -379,7 +383,8 @@ impl<'a> Orders<'a> {
             let watch = &mut self.sessions[session].delays[1];
             watch.record(time, sent, origin.packet, &mut self.steps);
         }
-        let answer = Answer { time, retransmitted: fields.retransmitted };
+        let (packet, retransmitted) = (origin.packet, fields.retransmitted);
+        let answer = Answer { time, packet, retransmitted };
         let session = session as u32;
         let key = |kind: Request| (session, kind, fields.id.unwrap_or_default());
         let (key, span) = match fields.role {
@@ -473,7 +478,7 @@ fn record(session: &mut Session, span: Span, open: Open, answer: Answer, step: u
     match answer.time {
         _ if answer.retransmitted => session.retransmitted += 1,
         None => session.untimed += 1,
-        Some(_) if open.packet < step => session.across_steps += 1,
+        Some(_) if open.packet < step && step <= answer.packet => session.across_steps += 1,
         Some(time) => match time.checked_sub(open.time) {
             Some(nanos) => session.spans[span as usize].record(nanos),
             None => session.negative += 1,

@@ -92,6 +92,7 @@ pub(super) fn document(figures: &Figures) -> Value {
         "messages_of_other_sessions": figures.other_messages,
         "tick_to_order": ticks,
         "orders_before_their_tick": figures.negative_ticks,
+        "ticks_across_steps": figures.ticks_across_steps,
     })
 }
 

@@ -241,10 +241,16 @@ fn notes(figures: &Figures) -> String {
         format!("{} without a time of the device", counted(count, "packet"))
     });
     note(figures.untimed, &|count| {
-        format!("{} without a time ignored", counted(count, "datagram"))
+        format!(
+            "{} of market data without a time: only their numbers count",
+            counted(count, "packet")
+        )
     });
     note(figures.negative_ticks, &|count| {
         format!("{} captured before their tick", counted(count, "order"))
+    });
+    note(figures.ticks_across_steps, &|count| {
+        format!("{} from ticks to orders across a step not measured", counted(count, "span"))
     });
     note(figures.evicted, &|count| {
         format!("{} forgotten before an answer: raise --requests", counted(count, "request"))

@@ -13,7 +13,7 @@
 
 use hairpin_time::{Duration, Utc};
 
-use super::{Frame, LinkType, Payload, tunnels};
+use super::{CaptureTime, Frame, LinkType, Payload, erf, tunnels};
 
 /// The difference of TAI and UTC in seconds since 2017.
 const TAI_OFFSET: u64 = 37;
@@ -54,13 +54,18 @@ impl DeviceTime {
     /// the device: also if the bytes in its place are no time after 1999.
     #[must_use]
     pub fn read(self, frame: &Frame<'_>, payload: &Payload<'_>) -> Option<Utc> {
-        if frame.link != Some(LinkType::ETHERNET) || (frame.bytes.len() as u32) < frame.length {
+        let ethernet = match frame.link? {
+            LinkType::ETHERNET => frame.bytes,
+            erf::LINK => erf::ethernet(frame.bytes)?,
+            _ => return None,
+        };
+        if (frame.bytes.len() as u32) < frame.length {
             return None;
         }
         let nanos = match self {
             Self::Metamako { fcs } => metamako(trailer(frame, payload, fcs)?),
             Self::Exablaze { fcs } => exablaze(trailer(frame, payload, fcs)?),
-            Self::Arista => arista(frame),
+            Self::Arista => arista(ethernet, frame.time),
         };
         nanos.filter(|nanos| *nanos >= FIRST_SECOND * SECOND).map(Utc::from_nanos)
     }
@@ -101,8 +106,8 @@ fn exablaze(trailer: &[u8]) -> Option<u64> {
     Some(seconds * SECOND + ((u128::from(fraction) * u128::from(SECOND)) >> 40) as u64)
 }
 
-fn arista(frame: &Frame<'_>) -> Option<u64> {
-    let header = frame.bytes.get(MAC_ADDRESSES..)?.strip_prefix(&[0xd2, 0x8b])?;
+fn arista(bytes: &[u8], captured: Option<CaptureTime>) -> Option<u64> {
+    let header = bytes.get(MAC_ADDRESSES..)?.strip_prefix(&[0xd2, 0x8b])?;
     let length = tunnels::arista_timestamp(header)?;
     let time = header.get(4..length)?;
     let (seconds, nanos) = time.split_at(time.len() - 4);
@@ -111,7 +116,7 @@ fn arista(frame: &Frame<'_>) -> Option<u64> {
     let seconds = match number(seconds) {
         low if seconds.len() == 2 => {
             // The capture's own time has the other bits.
-            let near = frame.time?.utc.as_nanos() / SECOND + tai;
+            let near = captured?.utc.as_nanos() / SECOND + tai;
             let behind = (near as u16).wrapping_sub(low as u16).cast_signed();
             near.checked_add_signed(-i64::from(behind))?
         }
@@ -123,8 +128,8 @@ fn arista(frame: &Frame<'_>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::CaptureClock;
     use super::super::tests::files::datagram_of;
-    use super::super::{CaptureClock, CaptureTime};
     use super::*;
 
     const TIME: u64 = 1_700_000_000_123_456_789;

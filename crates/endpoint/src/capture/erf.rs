@@ -25,7 +25,8 @@ use super::{CaptureError, LinkType};
 pub(super) const HEADER: usize = 16;
 /// The most extension headers that are followed: those in use are fewer than ten.
 const MOST_EXTENSIONS: usize = 16;
-/// A record without a packet, which fills space.
+/// Records without a packet: of the appliance's state, and to fill space.
+const META: u8 = 27;
 const PAD: u8 = 48;
 /// The first second of the year 2000, before which no ERF file was written.
 const FIRST_SECOND: u32 = 946_684_800;
@@ -53,7 +54,7 @@ pub(super) fn record(bytes: &[u8]) -> Result<Option<Record>, &'static str> {
     let length = half(10);
     let Some(record) = bytes.get(..length) else { return Ok(None) };
     let kind = header[8] & 0x7f;
-    if kind == PAD && length >= HEADER {
+    if matches!(kind, META | PAD) && length >= HEADER {
         return Ok(Some(Record { length, time: 0, captured: 0, wire: 0, padding: true }));
     }
     let start = start(record).ok_or("ERF record shorter than its headers")?;
@@ -100,6 +101,14 @@ pub(super) fn contents(record: &[u8]) -> Option<(Header, &[u8])> {
     Some((header, record.get(start(record)?..)?))
 }
 
+/// Returns the Ethernet frame of a record; `None` for other types.
+pub(super) fn ethernet(record: &[u8]) -> Option<&[u8]> {
+    match contents(record)? {
+        (Header::Ethernet, frame) => Some(frame),
+        _ => None,
+    }
+}
+
 /// Returns `true` if a file begins with ERF records.
 ///
 /// # Errors
@@ -107,26 +116,38 @@ pub(super) fn contents(record: &[u8]) -> Option<(Header, &[u8])> {
 pub(super) fn detect<R: Read>(buffer: &mut Buffer<R>) -> Result<bool, CaptureError> {
     /// Two of the longest records.
     const ENOUGH: usize = 2 << 16;
+    /// The records that are checked.
+    const MOST: usize = 64;
     while buffer.unused().len() < ENOUGH && buffer.fill()? {}
-    let bytes = buffer.unused();
-    let Some(first) = plausible(bytes) else { return Ok(false) };
-    let next = &bytes[first.length..];
-    let seconds = |record: &Record| (record.time >> 32) as u32;
-    let is_next =
-        |next: Record| next.padding || seconds(&first).abs_diff(seconds(&next)) <= MOST_BETWEEN;
+    let mut rest = buffer.unused();
+    let (mut records, mut first) = (0, None);
+    while records < MOST {
+        match record(rest) {
+            Ok(Some(found)) if is_plausible(rest, &found, first) => {
+                if !found.padding {
+                    first = first.or(Some(found.time));
+                }
+                rest = &rest[found.length..];
+                records += 1;
+            }
+            Ok(None) => break,
+            _ => return Ok(false),
+        }
+    }
     // The first record may be the only one, and the file may end within the second.
-    Ok(match record(next) {
-        Ok(Some(found)) => is_next(found) && (found.padding || plausible(next).is_some()),
-        Ok(None) => next.len() < HEADER || contents(next).is_some(),
-        Err(_) => false,
-    })
+    let is_enough = records > 1 || rest.len() < HEADER || contents(rest).is_some();
+    Ok(first.is_some() && is_enough)
 }
 
-/// Returns a record that may begin a file.
-fn plausible(bytes: &[u8]) -> Option<Record> {
-    let record = record(bytes).ok()??;
-    let is_known = contents(&bytes[..record.length]).is_some();
-    (is_known && (record.time >> 32) as u32 >= FIRST_SECOND).then_some(record)
+/// Returns `true` for a record that may be among the first of a file. `first`: the time of the
+/// first one with a packet.
+fn is_plausible(bytes: &[u8], record: &Record, first: Option<u64>) -> bool {
+    let seconds = |time: u64| (time >> 32) as u32;
+    let is_near = |time: u64| {
+        first.is_none_or(|first| seconds(first).abs_diff(seconds(time)) <= MOST_BETWEEN)
+    };
+    let is_known = || contents(&bytes[..record.length]).is_some();
+    record.padding || (is_known() && seconds(record.time) >= FIRST_SECOND && is_near(record.time))
 }
 
 /// The link type of the records, as in a pcap file of them.
@@ -171,6 +192,7 @@ mod tests {
             for extensions in [0, 1, 3] {
                 let later = TIME + 1;
                 let file = [
+                    record_of(META, 0, TIME, &[7; 40], 40),
                     record_of(kind, extensions, TIME, &frame, wire),
                     record_of(PAD, 0, 0, &[], 0),
                     record_of(kind, extensions, later, &frame, wire),

@@ -13,7 +13,7 @@ use super::compression::is_compressed;
 use super::datamine::{self, Record};
 use super::erf;
 use super::pcapng::{self, Content, Packet};
-use super::{CaptureError, CaptureTime, Frame, Interface, LinkType};
+use super::{CaptureClock, CaptureError, CaptureTime, Frame, Interface, LinkType};
 
 /// The link type bits in a pcap header's last word. The bits above describe frame check sequences.
 const LINK_MASK: u32 = 0x03ff_ffff;
@@ -318,6 +318,8 @@ fn open_records<R: Read>(buffer: &mut Buffer<R>) -> Result<(Format, Vec<Interfac
         return Err(CaptureError::NoCapture);
     }
     let mut interface = Interface::new(erf::LINK, 0);
+    // The card or appliance stamps.
+    interface.clock = CaptureClock::Hardware;
     // The unit is 2^-32 of a second.
     interface.set_resolution(0x80 | 32);
     Ok((Format::Erf, vec![interface]))

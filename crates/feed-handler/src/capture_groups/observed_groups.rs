@@ -9,6 +9,9 @@ use super::CapturedFeed;
 use super::observed_group::{Kind, ObservedGroup, Relation, market_data};
 use crate::{Feed, FeedLine};
 
+/// The most groups that are observed: several times as many as CME has.
+const MOST_GROUPS: usize = 2_048;
+
 /// A group with its feed and line.
 type Line = (SocketAddr, Feed, FeedLine);
 
@@ -32,6 +35,9 @@ impl ObservedGroups {
         interface: Option<&Interface>,
     ) {
         let Some((header, messages)) = market_data(bytes) else { return };
+        if self.groups.len() == MOST_GROUPS && !self.places.contains_key(&destination) {
+            return;
+        }
         let place = *self.places.entry(destination).or_insert_with(|| {
             self.groups.push(ObservedGroup::new(destination));
             self.groups.len() - 1
