@@ -30,7 +30,7 @@ mod unheld;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
@@ -84,7 +84,13 @@ pub(crate) fn run(arguments: &ExportArgs) -> Result<ExitCode> {
         let export = ChannelExport::new(arguments, channel, number)?;
         let outcome = export.run(&bytes, &mut progress);
         progress.clear();
-        let Some(report) = outcome? else { continue };
+        let Some(report) = outcome? else {
+            if let (Some(id), false) = (&channel.id, arguments.channel.is_empty()) {
+                writeln!(io::stderr(), "hairpin: no market data of channel {id}")?;
+                status = ExitCode::FAILURE;
+            }
+            continue;
+        };
         has_any = true;
         if report.print()? {
             status = ExitCode::FAILURE;
@@ -120,8 +126,10 @@ fn channels(arguments: &ExportArgs, bytes: &BytesRead) -> Result<Vec<ChannelInCa
             Err(_) if arguments.channel.is_empty() => continue,
             Err(error) => return Err(error).context(path.display().to_string()),
         };
-        if let Some(groups) = groups_of(&addresses) {
-            channels.push(ChannelInCaptures { id: Some(id), groups });
+        match groups_of(&addresses) {
+            Some(groups) => channels.push(ChannelInCaptures { id: Some(id), groups }),
+            None if arguments.channel.is_empty() => {}
+            None => bail!("channel {id} has no multicast feeds"),
         }
     }
     if arguments.channel.is_empty() {

@@ -22,10 +22,12 @@ const PACKAGES: [&str; 4] =
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let folder = workspace.root.join(FOLDER);
     shell(&mut cargo(&folder, ["fmt", "--check"]))?;
-    shell(cargo(&folder, ["test", "--locked", "--quiet"]).env("CARGO_INCREMENTAL", "0"))?;
-    let environment = workspace.root.join("target/data");
+    let target = folder.join("target");
+    let mut test = cargo(&folder, ["test", "--locked", "--quiet"]);
+    shell(test.env("CARGO_INCREMENTAL", "0").env("CARGO_TARGET_DIR", &target))?;
+    let environment = workspace.target.join("data");
     let python = environment.join("bin/python");
-    if !python.exists() {
+    if !environment.join("bin/pip").exists() {
         shell(command("python3").args(["-m", "venv"]).arg(&environment))?;
     }
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
@@ -35,7 +37,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 fn python_tests(workspace: &Workspace, folder: &Path, python: &Path) -> Result<Command> {
-    let built = ["release", "debug"].map(|profile| workspace.root.join("target").join(profile));
+    let built = ["release", "debug"].map(|profile| workspace.target.join(profile));
     let modified = |path: &PathBuf| path.metadata().and_then(|it| it.modified()).ok();
     let programs = built.into_iter().map(|folder| folder.join("hairpin"));
     let newest = programs.filter_map(|path| Some((modified(&path)?, path))).max();

@@ -35,6 +35,9 @@ pub(super) struct Exporter {
     first: Option<u64>,
     /// The price entries of the message that is being processed.
     entries: Vec<(InstrumentIndex, Change)>,
+    /// The instruments whose best level an entry of the message may have changed, beside those at
+    /// depth 0: a removal through several levels.
+    removed_through: Vec<InstrumentIndex>,
     /// The instruments that have had a book.
     books: BTreeSet<u32>,
     failure: Option<io::Error>,
@@ -81,6 +84,7 @@ impl Exporter {
             packet: None,
             first: None,
             entries: Vec::new(),
+            removed_through: Vec::new(),
             books: BTreeSet::new(),
             failure: None,
         }
@@ -112,12 +116,13 @@ impl Exporter {
             mbp10.map(|it| it.into_output(symbols)),
             trades.map(|it| it.into_output(symbols)),
         ];
+        let others = [statistics, status, definition].into_iter().flatten().map(Ok);
+        // An error of one file leaves the others complete.
+        let finish = |output: io::Result<Output>| output?.finish(time, symbols);
+        let finished: Vec<_> = buffered.into_iter().flatten().chain(others).map(finish).collect();
         let mut written = Vec::new();
-        for output in buffered.into_iter().flatten() {
-            written.extend(output?.finish(time, symbols)?);
-        }
-        for output in [statistics, status, definition].into_iter().flatten() {
-            written.extend(output.finish(time, symbols)?);
+        for files in finished {
+            written.extend(files?);
         }
         Ok((written, self.unheld))
     }
@@ -295,12 +300,8 @@ impl Listener for Exporter {
     fn on_packet(&mut self, packet: &Packet) {
         let time = packet.received.unwrap_or(packet.sending_time).as_nanos();
         self.first.get_or_insert(time);
-        self.packet = Some(PacketFields {
-            ts_recv: packet.received.map_or(dbn::UNDEF_TIMESTAMP, |it| it.as_nanos()),
-            ts_in_delta: 0,
-            sequence: packet.sequence,
-            time,
-        });
+        // What it cannot hold is counted by record.
+        self.packet = Some(PacketFields::new(packet, &mut UnheldCounts::default()));
     }
 
     fn on_definition(&mut self, update: &DefinitionUpdate<'_>) {
@@ -337,6 +338,9 @@ impl Listener for Exporter {
             flags: FlagSet::empty(),
             depth: entry.level.saturating_sub(1),
         };
+        if entry.action == MDUpdateAction::DELETE_THRU {
+            self.removed_through.push(entry.instrument);
+        }
         self.entries.push((entry.instrument, change));
     }
 
@@ -353,7 +357,10 @@ impl Listener for Exporter {
         if update.source == UpdateSource::Incremental {
             for (_, change) in entries.iter().filter(|(of, _)| *of == update.instrument) {
                 has_entry = true;
-                self.push_prices(change, is_best && change.depth == 0, Some(book));
+                let is_through = change.action == Action::Cancel
+                    && self.removed_through.contains(&update.instrument);
+                let reaches_best = change.depth == 0 || is_through;
+                self.push_prices(change, is_best && reaches_best, Some(book));
             }
         }
         self.entries = entries;
@@ -477,6 +484,7 @@ impl Listener for Exporter {
 
     fn on_end_of_message(&mut self, _: &Packet, _: &Message<'_>) {
         self.entries.clear();
+        self.removed_through.clear();
     }
 
     fn on_end_of_event(&mut self, event: &EndOfEvent<'_>) {

@@ -55,7 +55,10 @@ pub(super) fn remove_abandoned(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let is_partial = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        if is_partial && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+        // In a shared folder the name may be that of anything, and opening a pipe waits.
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        let is_free = || File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+        if is_partial && is_file && is_free() {
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -67,7 +67,9 @@ impl Report {
         if let Some(end) = &self.end {
             writeln!(err, "hairpin: cannot read {} to its end: {end}", self.name)?;
         }
-        let has_errors = counters.unknown_templates + self.errors() + self.wrong.0 > 0;
+        let left_out = counters.instruments_over_capacity + counters.orders_over_capacity;
+        let wrong = counters.unknown_templates + self.errors() + self.wrong.0;
+        let has_errors = left_out + wrong > 0;
         Ok(self.end.is_some() || has_errors)
     }
 

@@ -38,7 +38,7 @@ impl PacketFields {
         let delta = received.wrapping_sub(sent) as i64;
         let ts_in_delta = i32::try_from(delta).unwrap_or_else(|_| {
             unheld.add(Unheld::Delay);
-            if delta < 0 { i32::MIN } else { i32::MAX }
+            if delta < 0 { -i32::MAX } else { i32::MAX }
         });
         Self { ts_recv: received, ts_in_delta, sequence, time: received }
     }

@@ -29,9 +29,10 @@ impl Symbols {
         self.0.insert(definition.security_id as u32, names);
     }
 
-    /// Returns the symbol of an instrument.
+    /// Returns the symbol of an instrument, if it has one that DBN can hold: ASCII.
     pub(super) fn symbol(&self, instrument: u32) -> Option<&str> {
-        self.0.get(&instrument).map(|names| names.symbol.as_str())
+        let symbol = self.0.get(&instrument).map(|names| names.symbol.as_str());
+        symbol.filter(|symbol| !symbol.is_empty() && symbol.is_ascii())
     }
 
     /// Returns the instruments that a status concerns.

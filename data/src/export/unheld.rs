@@ -21,7 +21,7 @@ pub(super) enum Unheld {
 /// All kinds, each with its description.
 const KINDS: [(Unheld, &str); 11] = [
     (Unheld::Quantity, "quantities above 4294967295, written as 4294967295"),
-    (Unheld::Delay, "delays between tag 52 and ts_recv above 2.1 s, written as 2147483647 ns"),
+    (Unheld::Delay, "delays from tag 52 to ts_recv beyond 2.1 s, written as ±2147483647 ns"),
     (Unheld::ReceiveTime, "records of packets without a receive timestamp, ts_recv undefined"),
     (Unheld::ImpliedEntry, "entries of implied books, not written"),
     (Unheld::TradeCorrection, "corrected or canceled trades, not in mbo"),
