@@ -84,8 +84,9 @@ fn build(workspace: &Workspace, profile: &str) -> Result<PathBuf> {
         let home = std::env::var("CARGO_HOME")
             .or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")))?;
         let root = workspace.root.display();
-        let flags = format!("--remap-path-prefix={root}=. --remap-path-prefix={home}=cargo");
-        build.env("RUSTFLAGS", flags).env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo");
+        // Separated by a character that no path has.
+        let flags = format!("--remap-path-prefix={root}=.\u{1f}--remap-path-prefix={home}=cargo");
+        build.env("CARGO_ENCODED_RUSTFLAGS", flags).env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo");
         build.env("CARGO_TARGET_DIR", workspace.target.join("dist-build"));
         shell(&mut build)?;
         return Ok(workspace.target.join("dist-build/release"));
@@ -117,9 +118,15 @@ fn fill(workspace: &Workspace, built: &Path, tree: &Path) -> Result<()> {
         install::copy(&workspace.root.join(file), &doc.join(file))?;
     }
     for path in EXAMPLES {
-        copy_all(&workspace.root.join(path), &doc.join(path))?;
+        copy_tracked(&workspace.root, path, &doc)?;
     }
     copy_all(&workspace.root.join("examples/systemd"), &tree.join("lib/systemd/system"))
+}
+
+/// Copies the files of a path that are in the repository.
+fn copy_tracked(root: &Path, path: &str, to: &Path) -> Result<()> {
+    let files = read(Command::new("git").current_dir(root).args(["ls-files", path]))?;
+    files.lines().try_for_each(|file| install::copy(&root.join(file), &to.join(file)))
 }
 
 /// Copies a file or a folder.

@@ -10,11 +10,27 @@ use super::{Release, copy_all};
 use crate::install::{copy, write};
 use crate::shell::{read, run as shell};
 
-/// Gives the command its capabilities again after an upgrade, if the administrator has chosen them.
+/// Records before an upgrade whether the administrator has given the command its capabilities.
+const PREINST: &str = r#"#!/bin/sh
+set -e
+if [ "$1" = upgrade ] && getcap /usr/bin/hairpin 2>/dev/null | grep -q cap_net_admin; then
+    touch /run/hairpin.had-capabilities
+fi
+"#;
+/// Gives them again after it, but only while an override keeps other users from the command.
 const POSTINST: &str = r#"#!/bin/sh
 set -e
-if [ "$1" = configure ] && dpkg-statoverride --list /usr/bin/hairpin >/dev/null; then
-    setcap cap_net_admin,cap_net_raw,cap_bpf+ep /usr/bin/hairpin
+mark=/run/hairpin.had-capabilities
+if [ "$1" = configure ] && [ -e "$mark" ]; then
+    rm -f "$mark"
+    mode=$(dpkg-statoverride --list /usr/bin/hairpin | cut -d " " -f 3)
+    case "$mode" in
+    *[0246])
+        setcap cap_net_admin,cap_net_raw,cap_bpf+ep /usr/bin/hairpin ||
+            echo "hairpin: its capabilities are not set again" >&2
+        ;;
+    *) echo "hairpin: its capabilities are not set again: any user may execute it" >&2 ;;
+    esac
 fi
 "#;
 
@@ -35,8 +51,8 @@ interfaces of this host:
     dpkg-statoverride --update --add root hairpin 0750 /usr/bin/hairpin
     setcap cap_net_admin,cap_net_raw,cap_bpf+ep /usr/bin/hairpin
 
-An upgrade sets the capabilities again while the override exists. To take
-them back:
+An upgrade sets the capabilities again if the command had them and the
+override keeps other users from it. To take them back:
 
     setcap -r /usr/bin/hairpin
     dpkg-statoverride --remove /usr/bin/hairpin
@@ -44,7 +60,8 @@ them back:
     chmod 0755 /usr/bin/hairpin
 
 The units hairpin-exchange.service and hairpin-feed@.service are installed,
-and not started.
+and not started. With the override, their user needs the group: a drop-in
+with [Service] and SupplementaryGroups=hairpin.
 ";
 
 /// Builds `hairpin_VERSION_ARCHITECTURE.deb`.
@@ -76,9 +93,11 @@ pub(super) fn package(release: &Release, root: &Path, tree: &Path, to: &Path) ->
     let size = read(Command::new("du").args(["--summarize", "--block-size=1024"]).arg(&staging))?;
     let size = size.split_whitespace().next().unwrap_or("0").to_owned();
     write(&staging.join("DEBIAN/control"), &control(version, architecture, &size))?;
-    let script = staging.join("DEBIAN/postinst");
-    write(&script, POSTINST)?;
-    for path in [&script, &staging.join("usr/bin/hairpin")] {
+    // Whatever the umask is.
+    shell(Command::new("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(&staging))?;
+    for (name, script) in [("preinst", PREINST), ("postinst", POSTINST)] {
+        let path = staging.join("DEBIAN").join(name);
+        write(&path, script)?;
         shell(Command::new("chmod").arg("0755").arg(path))?;
     }
     write(&staging.join("DEBIAN/md5sums"), &sums(&staging)?)?;

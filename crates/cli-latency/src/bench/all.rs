@@ -18,7 +18,7 @@ use super::t2t::Case;
 
 /// The interval at which a signal is looked for. It is long because each look takes time from the
 /// two processes that are measured.
-const POLL_INTERVAL: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Measure every table, and write one page of them
 ///

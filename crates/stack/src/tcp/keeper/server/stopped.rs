@@ -54,10 +54,15 @@ impl Look {
 /// Returns `true` if no thread of a process can run: see proc_pid_stat(5) and cgroups(7).
 fn is_stopped(process: libc::pid_t) -> bool {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let stat = read(&format!("/proc/{process}/stat"));
-    // The second field may contain blanks and brackets.
-    let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
-    if state.starts_with(['T', 't']) {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let states = threads.filter_map(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat")).ok()?;
+        // The second field may contain blanks and brackets.
+        stat.rsplit_once(") ")?.1.chars().next()
+    });
+    // A main thread that has exited remains until the last one has.
+    let states: Vec<char> = states.filter(|state| *state != 'Z').collect();
+    if !states.is_empty() && states.iter().all(|state| matches!(state, 'T' | 't')) {
         return true;
     }
     read(&format!("/proc/{process}/cgroup")).lines().any(|line| {
