@@ -54,7 +54,7 @@ pub fn run(arguments: &BenchArgs) -> Result<ExitCode> {
         Table::Sockets(arguments) => sockets::run(arguments),
         Table::Other(words) => {
             let name = words.first().map(|name| name.to_string_lossy()).unwrap_or_default();
-            let tables = ["all", "t2t", "feed", "order", "rds", "sockets"];
+            let tables = ["t2t", "feed", "order", "rds", "sockets", "all"];
             let nearest = usage::nearest_is(usage::nearest(&name, tables.into_iter()));
             let known = usage::alternatives(&tables);
             usage_error!("unknown table '{name}'{nearest}; use {known}; try --help");

@@ -11,9 +11,7 @@ use hairpin_stack::{Stack, TcpSocket};
 use hairpin_testbed::{Testbed, scaled};
 use socket2::SockRef;
 
-use super::{
-    bytes, connect, each_configuration, expect, ping_pong, received_again, send_all, take_over,
-};
+use super::{bytes, connect, each_configuration, expect, ping_pong, send_all, take_over};
 use crate::support::{MODES, TIMEOUT, addresses, eventually, open, settings, stack};
 
 /// A small number of frames.
@@ -62,26 +60,25 @@ fn options(stream: &TcpStream) -> impl PartialEq + std::fmt::Debug + use<> {
 fn handbacks_return_all_frames() {
     for mode in MODES {
         let testbed = super::testbed(1);
-        let [host, peer] = testbed.hosts();
+        let [host, _] = testbed.hosts();
         let mut settings = settings(mode);
         settings.interface.umem.frames = FEW;
         let stack = open(host, &settings);
         let [near, far] = connect(&testbed, 0);
         let far = super::echo(far);
         let (mut socket, mut position) = (stack.adopt_tcp(near).unwrap(), 0);
-        let (mut sent_again, before) = (0, hairpin_host::backlog_drops().unwrap());
+        let mut sent_again = Vec::new();
         for _ in 0..2 * FEW {
             take_over(host, &mut socket);
             // The last answer leaves a frame that waits for the next message.
             ping_pong(&mut socket, &mut position, 3, 64);
-            sent_again += socket.counters().unwrap().retransmitted;
+            sent_again.push(socket.counters().unwrap().retransmitted);
             socket.hand_back().unwrap();
         }
-        // A segment without a frame would be lost, and arrive once. Others, sent again because the
-        // peer was held up, arrive twice, unless other tests have filled a core's backlog.
-        let dropped = || hairpin_host::backlog_drops().unwrap() - before;
-        let is_explained = || received_again(peer) + dropped() >= sent_again;
-        assert!(eventually(is_explained), "{mode}: {sent_again} again, {} dropped", dropped());
+        // A frame that does not return is missing from then on: after as many handbacks as there
+        // are frames, every message would be lost at first. A busy machine disturbs some rounds.
+        let last = &sent_again[sent_again.len() - 16..];
+        assert!(last.contains(&0), "{mode}: {last:?} segments were sent again");
         drop(socket);
         assert_eq!(far.join().unwrap(), position, "{mode}");
     }
