@@ -30,12 +30,12 @@ pub struct BenchArgs {
 /// The tables.
 #[derive(clap::Subcommand, Debug, Clone)]
 enum Table {
-    All(all::BenchAllArgs),
     T2t(t2t::BenchT2tArgs),
     Feed(feed::BenchFeedArgs),
     Order(order::BenchOrderArgs),
     Rds(rds::BenchRdsArgs),
     Sockets(sockets::BenchSocketsArgs),
+    All(all::BenchAllArgs),
     #[command(external_subcommand)]
     Other(Vec<OsString>),
 }
