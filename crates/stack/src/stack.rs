@@ -212,6 +212,13 @@ impl Stack {
         counters
     }
 
+    /// Returns the number of frames that are free to send in. It is the same again when everything
+    /// sent has left and everything received was read.
+    #[must_use]
+    pub fn free_frames(&self) -> usize {
+        self.owner.data_plane().interface.free_frames()
+    }
+
     /// Returns the counters of redirected frames that no socket has received.
     #[must_use]
     pub fn drop_counters(&self) -> DropCounters {

@@ -362,6 +362,13 @@ impl Interface {
         self.umem.packet(frame, length).map_err(|frame| self.pool.release(frame)).ok()
     }
 
+    /// Returns the number of frames that are free to send in, after reclaiming those of packets
+    /// sent earlier. Frames that the sockets still need for reception do not count as free.
+    pub fn free_frames(&mut self) -> usize {
+        self.reclaim();
+        self.pool.len().saturating_sub(self.rx_deficit())
+    }
+
     /// Returns `true` if a socket has far fewer receive frames than its target: no frames were free
     /// at the last refill, or packets have been received since.
     #[inline]
