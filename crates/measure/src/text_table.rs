@@ -140,6 +140,12 @@ impl TextTable {
         self.rows.push(cells.into_iter().collect());
     }
 
+    /// Returns `true` if the table has no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Returns the table as text, ending with a line feed.
     #[must_use]
     pub fn render(&self, style: Style) -> String {

@@ -293,7 +293,13 @@ impl<'a> Orders<'a> {
                 continue;
             }
             self.early_answers.remove(&(answered, span));
-            self.pair(key, span, answer);
+            let replacement = ((key.0, Request::Replace, key.2), Span::ReplaceAck);
+            let replaced = self.early_answers.get(&replacement);
+            if span == Span::OrderFill && replaced.is_some_and(|it| it.packet < answer.packet) {
+                self.sessions[key.0 as usize].replaced_fills += 1;
+            } else {
+                self.pair(key, span, answer);
+            }
         }
     }
 
@@ -429,6 +435,10 @@ impl<'a> Orders<'a> {
         record(&mut self.sessions[key.0 as usize], span, open, answer, self.steps.packet);
         if !matches!(span, Span::OrderAck | Span::ReplaceAck) {
             self.open.remove(&key);
+        }
+        if span == Span::ReplaceAck {
+            // A replacement may keep the order's identifier: fills are of the replaced order now.
+            self.open.remove(&(key.0, Request::New, key.2));
         }
     }
 

@@ -53,8 +53,8 @@ fn table(words: &[(&str, u8)], figures: &[(&str, u8)]) -> TextTable {
 }
 
 /// Renders a table, unless it has no rows.
-fn render(table: &TextTable, rows: usize, style: Style) -> String {
-    if rows == 0 { String::new() } else { table.render(style) }
+fn render(table: &TextTable, style: Style) -> String {
+    if table.is_empty() { String::new() } else { table.render(style) }
 }
 
 fn lines(figures: &Figures, style: Style) -> String {
@@ -68,20 +68,17 @@ fn lines(figures: &Figures, style: Style) -> String {
         ("restarts", 5),
     ];
     let mut table = table(&[("feed", 0), ("line", 0)], &columns);
-    let mut rows = 0;
     for feed in figures.feeds() {
         let has_both = feed.groups.iter().flatten().count() == 2;
-        let merged = has_both.then_some(("both", &feed.merged));
+        let merged = has_both.then_some((None, &feed.merged));
         let own = FeedLine::ALL.into_iter().zip(&feed.lines).zip(feed.groups);
         let own = own.filter(|(_, group)| group.is_some());
-        let own =
-            own.map(|((line, figures), _)| (if line == FeedLine::A { "A" } else { "B" }, figures));
+        let own = own.map(|((line, figures), _)| (Some(line), figures));
         for (line, it) in own.chain(merged) {
-            let is_merged = line == "both";
-            let count = |own: u64| if is_merged { "-".to_owned() } else { own.to_string() };
+            let count = |own: u64| line.map_or_else(|| "-".to_owned(), |_| own.to_string());
             table.add_row([
                 name(feed),
-                line.to_owned(),
+                line.map_or_else(|| "both".to_owned(), |line| line.to_string()),
                 count(it.packets),
                 count(it.messages),
                 it.missing.to_string(),
@@ -90,10 +87,9 @@ fn lines(figures: &Figures, style: Style) -> String {
                 count(it.out_of_order),
                 count(it.restarts),
             ]);
-            rows += 1;
         }
     }
-    render(&table, rows, style)
+    render(&table, style)
 }
 
 fn skews(figures: &Figures, style: Style) -> String {
@@ -107,34 +103,30 @@ fn skews(figures: &Figures, style: Style) -> String {
         ("min", 4),
     ];
     let mut table = table(&[("feed", 0), ("first", 0)], &columns);
-    let mut rows = 0;
     for feed in figures.feeds().filter(|feed| feed.pairs() > 0) {
-        for (line, ahead) in ["A", "B"].into_iter().zip(&feed.ahead) {
+        for (line, ahead) in FeedLine::ALL.into_iter().zip(&feed.ahead) {
             let [min, p50, p99, max, mean] = statistics(ahead);
             let count = ahead.count();
             let share = count as f64 * 100.0 / feed.pairs() as f64;
             let share = format!("{share:.1}");
-            let line = line.to_owned();
+            let line = line.to_string();
             table.add_row([name(feed), line, count.to_string(), share, p50, p99, max, mean, min]);
-            rows += 1;
         }
     }
-    render(&table, rows, style)
+    render(&table, style)
 }
 
 fn bursts(figures: &Figures, style: Style) -> String {
     let columns = [("p50", 3), ("p99", 1), ("p99.9", 0), ("max", 0), ("packets", 2)];
     let mut table = table(&[("feed", 0), ("time of max", 0)], &columns);
-    let mut rows = 0;
     for feed in figures.feeds() {
         let Some(&(most, packets, millisecond)) = feed.bursts.busiest.first() else { continue };
         let Summary { p50, p99, p99_9, .. } = feed.bursts.messages.summary();
         let [p50, p99, p99_9] = [p50, p99, p99_9].map(number);
         let time = clock_time(millisecond);
         table.add_row([name(feed), time, p50, p99, p99_9, most.to_string(), packets.to_string()]);
-        rows += 1;
     }
-    render(&table, rows, style)
+    render(&table, style)
 }
 
 /// Returns the time of day of a millisecond.
@@ -147,17 +139,15 @@ fn clock_time(millisecond: u64) -> String {
 fn spans(figures: &Figures, style: Style) -> String {
     let columns = [("count", 1), ("p50", 0), ("p99", 0), ("max", 0), ("min", 2), ("mean", 3)];
     let mut table = table(&[("session", 0), ("span", 0)], &columns);
-    let mut rows = 0;
     for session in &figures.sessions {
         let measured = Span::NAMES.into_iter().zip(&session.spans).filter(|it| it.1.count() > 0);
         for (span, it) in measured {
             let [min, p50, p99, max, mean] = statistics(it);
             let count = it.count().to_string();
             table.add_row([label(session), span.to_owned(), count, p50, p99, max, min, mean]);
-            rows += 1;
         }
     }
-    render(&table, rows, style)
+    render(&table, style)
 }
 
 fn counts(figures: &Figures, style: Style) -> String {
@@ -182,20 +172,18 @@ fn counts(figures: &Figures, style: Style) -> String {
         let figures = figures.into_iter().map(|it| it.to_string());
         table.add_row([label(session)].into_iter().chain(figures));
     }
-    render(&table, figures.sessions.len(), style)
+    render(&table, style)
 }
 
 fn ticks(figures: &Figures, style: Style) -> String {
     let columns = [("count", 1), ("min", 0), ("p50", 0), ("p99", 0), ("max", 0), ("mean", 2)];
     let mut table = table(&[("feed", 0), ("to", 0)], &columns);
-    let mut rows = 0;
     for (feed, kind, it) in figures.ticks() {
         let [min, p50, p99, max, mean] = statistics(it);
         let count = it.count().to_string();
         table.add_row([name(feed), kind.to_owned(), count, min, p50, p99, max, mean]);
-        rows += 1;
     }
-    render(&table, rows, style)
+    render(&table, style)
 }
 
 /// Returns minimum, p50, p99, maximum and mean in microseconds.

@@ -145,6 +145,7 @@ class Scenario:
         self.numbers = {CLIENT: 1, GATEWAY: 1}
         self.milliseconds = {}
         self.unanswered = 0
+        self.replaced_fills = 0
 
     def round(self, time):
         return time // self.resolution * self.resolution
@@ -253,6 +254,18 @@ class Scenario:
                 reply = self.number(GATEWAY)
                 self.send(filled, GATEWAY, answer("order to fill", reply, identifier, filled))
                 self.spans.setdefault("order to fill", []).append(filled - time)
+            elif span == "order to ack":
+                self.replacement_with_the_same_identifier(identifier, later)
+
+    def replacement_with_the_same_identifier(self, identifier, time):
+        """The fill after it is of the replaced order."""
+        sent, acknowledged, filled = (self.round(time + after) for after in (5_000, 90_000, 190_000))
+        self.order_times.append(sent)
+        self.send(sent, CLIENT, request("replace", self.number(CLIENT), identifier, sent))
+        for span, at in (("replace to ack", acknowledged), ("order to fill", filled)):
+            self.send(at, GATEWAY, answer(span, self.number(GATEWAY), identifier, at))
+        self.spans.setdefault("replace to ack", []).append(acknowledged - sent)
+        self.replaced_fills += 1
 
     def finish(self):
         """Returns the packets in the order of their times, and the figures."""
@@ -261,7 +274,8 @@ class Scenario:
         for channel, times in self.tick_times.items():
             times.sort()
             for kind, reactions in (("order", self.order_times), ("cancel", self.cancel_times)):
-                before = [(at, [time for time in times if time < at]) for at in reactions]
+                # Of equal times, market data was added first.
+                before = [(at, [time for time in times if time <= at]) for at in reactions]
                 spans = [at - earlier[-1] for at, earlier in before if earlier]
                 ticks[f"{channel} {kind}"] = statistics(spans)
         figures = dict(
@@ -269,7 +283,8 @@ class Scenario:
             skews={channel: [statistics(line) for line in skew] for channel, skew in self.skews.items()},
             spans={name.replace(" ", "_"): statistics(span) for name, span in self.spans.items()},
             ticks=ticks,
-            bursts={}, unanswered=self.unanswered)
+            bursts={}, unanswered=self.unanswered,
+            replaced_fills=self.replaced_fills)
         for channel in (1, 2):
             counts = [it for (of, _), it in self.milliseconds.items() if of == channel]
             if counts:
