@@ -28,7 +28,7 @@ mod rows;
 mod symbols;
 mod unheld;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -133,8 +133,7 @@ fn channels(arguments: &ExportArgs, bytes: &BytesRead) -> Result<Vec<ChannelInCa
         }
     }
     if arguments.channel.is_empty() {
-        let seen = destinations(input);
-        channels.retain(|channel| seen.iter().any(|it| channel.groups.find(*it).is_some()));
+        retain_captured(&mut channels, input);
     }
     Ok(channels)
 }
@@ -149,17 +148,20 @@ fn groups_of(addresses: &Addresses) -> Option<CaptureGroups> {
     })))
 }
 
-/// Returns the destinations of the datagrams in captures, as far as they can be read.
-fn destinations(input: impl io::Read) -> HashSet<SocketAddr> {
-    let mut seen = HashSet::new();
-    let Ok(mut reader) = CaptureReader::new(input) else { return seen };
-    while let Ok(true) = reader.advance() {
-        let payload = reader.frame().map(|frame| frame.payload());
-        if let Some(Ok(Payload::Datagram { destination, .. })) = payload {
-            seen.insert(destination);
+/// Removes the channels without a datagram in the captures, as far as these can be read.
+fn retain_captured(channels: &mut Vec<ChannelInCaptures>, input: impl io::Read) {
+    let mut is_captured = vec![false; channels.len()];
+    if let Ok(mut reader) = CaptureReader::new(input) {
+        while let Ok(true) = reader.advance() {
+            let payload = reader.frame().map(|frame| frame.payload());
+            let Some(Ok(Payload::Datagram { destination, .. })) = payload else { continue };
+            for (channel, is_captured) in channels.iter().zip(&mut is_captured) {
+                *is_captured |= channel.groups.find(destination).is_some();
+            }
         }
     }
-    seen
+    let mut is_captured = is_captured.into_iter();
+    channels.retain(|_| is_captured.next() == Some(true));
 }
 
 /// The export of one channel.

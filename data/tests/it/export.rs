@@ -166,6 +166,14 @@ fn full_disk_leaves_no_file() {
     assert_eq!(files(&out), BTreeMap::new());
 }
 
+/// How the names of incomplete files begin.
+const INCOMPLETE: &str = ".hairpin-export-";
+
+fn has_incomplete(folder: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(folder) else { return false };
+    entries.any(|it| it.is_ok_and(|it| it.file_name().to_string_lossy().starts_with(INCOMPLETE)))
+}
+
 #[test]
 fn killed_export_leaves_no_incomplete_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -174,20 +182,27 @@ fn killed_export_leaves_no_incomplete_file() {
     assert!(export(capture(), &out, &arguments).status.success());
     let whole = files(&out);
     fs::remove_dir_all(&out).unwrap();
+    let mut interrupted = 0;
     for kill in 0..100_u64 {
         let mut child: Child =
             command(capture(), &out, &arguments).stdout(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(kill * 7 % 500));
+        // Half of the kills wait for a file that is written.
+        while kill % 2 == 0 && !has_incomplete(&out) && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
         child.kill().unwrap();
         child.wait().unwrap();
+        interrupted += u64::from(has_incomplete(&out));
         let Ok(entries) = fs::read_dir(&out) else { continue };
         for entry in entries.map(|entry| entry.unwrap()) {
             let name = entry.file_name().into_string().unwrap();
-            if !name.starts_with(".hairpin-export-") {
+            if !name.starts_with(INCOMPLETE) {
                 assert!(fs::read(entry.path()).unwrap() == whole[&name], "{name}");
             }
         }
     }
+    assert!(interrupted > 10, "{interrupted} exports were killed while they wrote");
     assert!(export(capture(), &out, &arguments).status.success());
     assert!(files(&out) == whole, "incomplete files of killed exports remain");
 }
