@@ -613,6 +613,7 @@ pub(crate) fn duplicated(from: c_int, to: c_int) {
         for slot in [from, to].into_iter().filter_map(slots::find_or_create) {
             slot.set_duplicated(true);
         }
+        stream::copy_left(from, to);
     }
 }
 
@@ -634,7 +635,7 @@ fn is_udp(fd: c_int) -> bool {
     is(libc::SO_TYPE, libc::SOCK_DGRAM) && is(libc::SO_PROTOCOL, libc::IPPROTO_UDP)
 }
 
-fn cookie(fd: c_int) -> u64 {
+pub(crate) fn cookie(fd: c_int) -> u64 {
     let mut cookie = 0_u64;
     let mut length = size_of::<u64>() as libc::socklen_t;
     let place = (&raw mut cookie).cast();

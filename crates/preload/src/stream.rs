@@ -14,10 +14,11 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hairpin_stack::{
     AdoptedTcp, FallbackReason, FastGuard, FastMutex, RunCount, SocketProtocol, Stack,
-    TakeoverError,
+    TakeoverError, TcpTotals,
 };
 
 use crate::addresses::{self, option};
@@ -85,6 +86,8 @@ pub(crate) struct Tracking {
     /// The number of received messages at which a takeover is tried.
     attempt_at: AtomicU32,
     stream: FastMutex<Option<Box<Stream>>>,
+    /// The cookie of a socket that was left to the kernel for good, and what had bypassed it.
+    left: Mutex<Option<(u64, TcpTotals)>>,
 }
 
 /// A connection that was taken over at least once.
@@ -188,6 +191,10 @@ pub(crate) struct Ready {
 impl Tracking {
     pub(crate) fn stream(&self) -> FastGuard<'_, Option<Box<Stream>>> {
         self.stream.lock()
+    }
+
+    fn left(&self) -> MutexGuard<'_, Option<(u64, TcpTotals)>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns `true` while the connection is taken over.
@@ -721,8 +728,36 @@ pub(crate) fn give_up(fd: c_int, cause: Cause) {
         stream.hand_back(fd, slot, cause);
         stream.finish(fd, slot, cause);
     }
-    *place = None;
+    if let Some(stream) = place.take()
+        && !matches!(cause, Cause::Close | Cause::Exit)
+    {
+        *slot.stream.left() = Some((process::cookie(fd), stream.tcp.totals()));
+    }
     slot.set_plain();
+}
+
+/// Records what had bypassed a socket for another descriptor of it.
+pub(crate) fn copy_left(from: c_int, to: c_int) {
+    if let (Some(from), Some(to)) = (slots::find(from), slots::find(to)) {
+        let left = *from.stream.left();
+        *to.stream.left() = left;
+    }
+}
+
+/// Completes a `struct tcp_info` of the kernel, of which `info` may be only the start, with what
+/// has bypassed the kernel.
+///
+/// The caller is inside the library.
+pub(crate) fn complete_info(fd: c_int, info: &mut [u8]) {
+    let Some(slot) = slots::find(fd) else { return };
+    if let Some(stream) = slot.stream.stream().as_deref().filter(|_| slot.is_stream()) {
+        return stream.tcp.complete_info(info);
+    }
+    let Some((cookie, totals)) = *slot.stream.left() else { return };
+    // The number may be another socket's by now.
+    if process::cookie(fd) == cookie {
+        totals.add_to(info);
+    }
 }
 
 /// Hands all connections back, and leaves them to the kernel for good.

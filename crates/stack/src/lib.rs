@@ -165,7 +165,7 @@ pub use socket_rule::{SocketProtocol, SocketRule, SocketRuleError};
 pub use stack::{Stack, plan_interface};
 pub use tcp::{
     AdoptedTcp, KeeperClient, TakeoverError, TcpCounters, TcpReceived, TcpSocket, TcpStatus,
-    inheritable, start_keeper,
+    TcpTotals, inheritable, start_keeper,
 };
 pub use udp_injector::IpFields;
 pub use udp_socket::{Meta, Received, UdpSocket};

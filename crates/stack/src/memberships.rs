@@ -19,8 +19,9 @@ mod listener;
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::fs::FileExt;
+use std::os::fd::AsRawFd;
 
+use hairpin_xdp::ForkGuardedFd;
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
 use super::netlink::RequestSocket;
@@ -32,9 +33,9 @@ const CHUNK: usize = 4_096;
 /// The group members of a network namespace.
 #[derive(Debug)]
 pub(crate) struct Memberships {
-    igmp: File,
+    igmp: ForkGuardedFd,
     /// `None` if the kernel has no IPv6.
-    igmp6: Option<File>,
+    igmp6: Option<ForkGuardedFd>,
     sockets: RequestSocket,
     list: Vec<u8>,
 }
@@ -46,8 +47,9 @@ impl Memberships {
     /// # Errors
     /// Those of opening a file and a socket.
     pub(crate) fn open() -> io::Result<Self> {
-        let igmp = File::open("/proc/thread-self/net/igmp")?;
-        let igmp6 = match File::open("/proc/thread-self/net/igmp6") {
+        let open = |path: &str| ForkGuardedFd::from_fn(|| File::open(path));
+        let igmp = open("/proc/thread-self/net/igmp")?;
+        let igmp6 = match open("/proc/thread-self/net/igmp6") {
             Ok(file) => Some(file),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
@@ -101,11 +103,14 @@ impl Memberships {
 }
 
 /// Reads a list from its start to its end.
-fn read(file: &File, list: &mut Vec<u8>) -> io::Result<()> {
+fn read(file: &ForkGuardedFd, list: &mut Vec<u8>) -> io::Result<()> {
     loop {
         let end = list.len();
         list.resize(end + CHUNK, 0);
-        let length = file.read_at(&mut list[end..], end as u64)?;
+        let (fd, part) = (file.as_raw_fd(), &mut list[end..]);
+        // SAFETY: the kernel writes at most as many bytes as the part has.
+        let length = unsafe { libc::pread(fd, part.as_mut_ptr().cast(), part.len(), end as i64) };
+        let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
         list.truncate(end + length);
         if length == 0 {
             return Ok(());

@@ -10,6 +10,7 @@
 //! | `takeover.rs`, `handback.rs` | the two transitions |
 //! | `bypass.rs` | a connection taken over: frames in and out |
 //! | `kernel_socket.rs` | `TCP_REPAIR` and the other options of the kernel's socket |
+//! | `totals.rs` | what `TCP_INFO` of the kernel's socket lacks |
 //! | `injector.rs` | frames presented to the kernel |
 //! | `flow_table.rs` | the flows of the data plane |
 //! | `counters.rs` | counters of takeovers, handbacks and their reasons |
@@ -30,6 +31,7 @@ mod ring;
 mod socket;
 mod table;
 mod takeover;
+mod totals;
 mod transfer;
 
 pub use counters::TcpCounters;
@@ -39,6 +41,7 @@ pub use socket::{AdoptedTcp, TcpReceived, TcpSocket, TcpStatus};
 pub(crate) use socket::{Attendance, SocketState};
 pub(crate) use table::TcpTable;
 pub use takeover::TakeoverError;
+pub use totals::TcpTotals;
 
 use hairpin_time::{Duration, Instant};
 

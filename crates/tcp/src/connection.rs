@@ -392,6 +392,12 @@ impl Connection {
         &self.counters
     }
 
+    /// Returns the congestion window in bytes.
+    #[must_use]
+    pub fn congestion_window(&self) -> u32 {
+        self.cubic.window()
+    }
+
     /// Returns the smoothed round-trip time; `None` before the first measurement.
     #[must_use]
     pub fn round_trip(&self) -> Option<Duration> {
@@ -455,8 +461,10 @@ impl Connection {
         u32::from(self.segment_size) - options
     }
 
+    /// Returns the number of bytes stored to send and not sent.
+    #[must_use]
     #[inline]
-    fn unsent_length(&self) -> u32 {
+    pub fn unsent_length(&self) -> u32 {
         self.send_end.wrapping_sub(self.send_next)
     }
 }

@@ -144,7 +144,7 @@ impl Umem {
     }
 
     /// Maps the memory of another process, created with the same settings. This process owns no
-    /// frame of it.
+    /// frame of it, and keeps no descriptor.
     ///
     /// # Errors
     /// `NotSealed`; errors of the settings; the kernel's.
@@ -156,7 +156,7 @@ impl Umem {
             return Err(UmemError::NotSealed(bytes as u64));
         }
         let memory = Mapping::shared(file.as_fd(), bytes, 0).map_err(refused)?;
-        Ok(Self::from_mapping(memory, Some(file), settings))
+        Ok(Self::from_mapping(memory, None, settings))
     }
 
     /// Returns a pool of all frames, of which this process must own every one.
@@ -265,8 +265,8 @@ impl Umem {
         Some(Packet::new(Frame::new(base as u32, self.inner.id), offset as u32, length))
     }
 
-    /// Returns the memory file to share with other processes; `None` unless the memory is
-    /// [`Backing::Shared`].
+    /// Returns the memory file to share with other processes; `None` unless this process has
+    /// created the memory as [`Backing::Shared`].
     #[must_use]
     pub fn file(&self) -> Option<BorrowedFd<'_>> {
         self.inner.file.as_ref().map(AsFd::as_fd)

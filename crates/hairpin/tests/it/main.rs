@@ -19,6 +19,7 @@ mod client_and_gateway;
 mod completion;
 mod data_program;
 mod decode;
+mod descriptors;
 mod doctor;
 mod download;
 mod error_messages;

@@ -12,6 +12,15 @@ const CLOSE_RANGE_CLOEXEC: c_int = 4;
 /// The highest descriptor that the library can own or know.
 const LAST: u32 = 1 << 20;
 
+/// Returns `true` if the descriptor is the library's own: for the program there is no such one.
+pub(super) fn is_hidden(fd: c_int) -> bool {
+    match guard::enter() {
+        Some(_inside) => process::is_internal(fd),
+        // A child of vfork(2): the program that it runs inherits them.
+        None => guard::is_lent() && process::is_inherited(fd),
+    }
+}
+
 /// Forgets what the library knows of a descriptor. Returns `false` if the program must not close
 /// it, because it is the library's own.
 fn release(fd: c_int) -> bool {
@@ -98,6 +107,9 @@ pub(crate) unsafe extern "C-unwind" fn closefrom(first: c_int) {
 
 /// Duplicates a descriptor by `call`.
 pub(super) fn duplicate(fd: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    if is_hidden(fd) {
+        return fail(libc::EBADF) as c_int;
+    }
     share(fd);
     unseen::while_duplicated(|| after(call(), |copy| process::duplicated(fd, copy)))
 }
@@ -130,6 +142,9 @@ pub(crate) unsafe extern "C-unwind" fn dup2(from: c_int, to: c_int) -> c_int {
 
 /// Duplicates a descriptor to the number of another one, which `call` closes.
 fn replace(from: c_int, to: c_int, call: impl FnOnce() -> c_int) -> c_int {
+    if is_hidden(from) {
+        return fail(libc::EBADF) as c_int;
+    }
     unseen::while_duplicated(|| {
         share(from);
         if !release(to) {

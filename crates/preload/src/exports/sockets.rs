@@ -188,7 +188,7 @@ pub(crate) unsafe extern "C-unwind" fn ioctl(
 /// As for fcntl(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
-    if command == libc::F_SETFD && process::is_inherited(fd) {
+    if super::descriptors::is_hidden(fd) {
         return fail(libc::EBADF) as c_int;
     }
     // SAFETY: the program's arguments.

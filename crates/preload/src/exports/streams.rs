@@ -147,6 +147,18 @@ pub(crate) unsafe extern "C-unwind" fn getsockopt(
 ) -> c_int {
     // SAFETY: the program's arguments.
     let result = unsafe { real::getsockopt(fd, level, name, value, length) };
+    if result == 0 && (level, name) == (libc::IPPROTO_TCP, libc::TCP_INFO) {
+        // SAFETY: the kernel has written the program's length.
+        let length = unsafe { *length } as usize;
+        if length > 0
+            && let Some(_inside) = guard::enter()
+        {
+            // SAFETY: the kernel has written as many bytes there.
+            let info = unsafe { std::slice::from_raw_parts_mut(value.cast(), length) };
+            stream::complete_info(fd, info);
+        }
+        return result;
+    }
     // The kernel's socket does not have these values while the connection is taken over.
     if result == 0
         && let (libc::SOL_SOCKET, libc::SO_KEEPALIVE) | (libc::IPPROTO_TCP, libc::TCP_CORK) =

@@ -54,6 +54,8 @@ pub(super) struct Bypass {
     pub(super) has_path: bool,
     /// The sequence number of the next byte to read from the kernel's socket.
     pub(super) kernel_next: u32,
+    /// The bytes read from the kernel's socket, which has counted them as received.
+    pub(super) read_from_kernel: u64,
     /// The kernel's MSS clamp.
     pub(super) segment_size: u32,
     /// The values of `SO_KEEPALIVE` and `SO_REUSEADDR` before the takeover.
@@ -302,6 +304,7 @@ impl Bypass {
                 Ok(Some(0)) => return self.connection.handle_end(self.kernel_next),
                 Ok(Some(count)) => {
                     shared.tcp.count(Count::LateBytes, count as u64);
+                    self.read_from_kernel += count as u64;
                     let (at, bytes) = (self.kernel_next, &buffer[..count]);
                     self.connection.handle_bytes(now, at, bytes, &mut rings, listener);
                     self.kernel_next = self.kernel_next.wrapping_add(count as u32);

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use socket2::{Protocol, SockAddr, SockRef, Socket, Type};
-use zerocopy::{FromBytes, Immutable, IntoBytes};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 const TCP_QUICKACK: i32 = 12;
 const TCP_REPAIR: i32 = 19;
@@ -79,21 +79,51 @@ pub(super) struct Info {
     /// The number of segments that are sent and not acknowledged.
     pub(super) unacknowledged: u32,
     _counts: [u32; 4],
-    _times: [u32; 4],
+    /// The milliseconds since data, an acknowledgment were last sent, and received.
+    pub(super) times: [u32; 4],
     _mtu: [u32; 2],
     /// The smoothed round-trip time in microseconds.
     pub(super) round_trip_us: u32,
-    _variation: [u32; 8],
+    _variation: [u32; 2],
+    /// The congestion window in segments.
+    pub(super) congestion_window: u32,
+    _limits: [u32; 4],
+    /// The number of segments sent again.
+    pub(super) retransmitted: u32,
     /// The pacing rate in bytes per second, all ones without limit.
     pub(super) pacing_rate: u64,
-    _acknowledged: [u64; 3],
-    _segments: [u32; 2],
+    _pacing_max: u64,
+    /// The number of bytes that the peer has acknowledged.
+    pub(super) acknowledged: u64,
+    /// The number of bytes received in order.
+    pub(super) received: u64,
+    pub(super) segments_sent: u32,
+    pub(super) segments_received: u32,
     /// The number of bytes that were written and never sent.
     pub(super) unsent: u32,
-    _statistics: [u32; 19],
+    _round_trip_min: u32,
+    _data_segments_received: u32,
+    pub(super) data_segments_sent: u32,
+    _rates: [u64; 4],
+    _delivered: [u32; 2],
+    /// The number of bytes sent, also again.
+    pub(super) sent: u64,
+    _sent_again: u64,
+    _reordering: [u32; 2],
     /// The number of segments ever received out of order.
     pub(super) out_of_order: u32,
     _send_window: u32,
+}
+
+impl Info {
+    /// Changes a `struct tcp_info`, of which `bytes` may be only the start.
+    pub(super) fn change(bytes: &mut [u8], change: impl FnOnce(&mut Self)) {
+        let mut info = Self::new_zeroed();
+        let known = bytes.len().min(size_of::<Self>());
+        info.as_mut_bytes()[..known].copy_from_slice(&bytes[..known]);
+        change(&mut info);
+        bytes[..known].copy_from_slice(&info.as_bytes()[..known]);
+    }
 }
 
 /// What a program has written to a socket whose connection is taken over, by calls that were not

@@ -18,7 +18,7 @@ use super::bypass::Bypass;
 use super::counters::Count;
 use super::kernel_socket::KernelSocket;
 use super::takeover::{self, Constants, RING, TakeoverError};
-use super::{now, tick, tick_length};
+use super::{TcpTotals, now, tick, tick_length};
 use crate::fast_mutex::{FastGuard, FastMutex};
 use crate::readiness::{Epoll, Readiness};
 use crate::stack::{Owner, SharedState};
@@ -110,6 +110,8 @@ struct Inner {
     /// The polls of the poller that the socket belongs to.
     attendance: Option<Arc<Attendance>>,
     last_handback: Option<Handback>,
+    /// What bypassed the kernel in all takeovers that have ended.
+    totals: TcpTotals,
     /// The takeovers in a row that ended with timeouts before a frame arrived.
     silent_takeovers: u8,
     /// The attempts in a row that found that no frame has arrived on the interface.
@@ -239,6 +241,7 @@ impl TcpSocket {
             polled_at: now(),
             attendance: None,
             last_handback: None,
+            totals: TcpTotals::default(),
             silent_takeovers: 0,
             unseen: 0,
             unroutable: None,
@@ -635,6 +638,7 @@ impl SocketState {
         };
         // Otherwise the changes of the kernel's socket would wake the stack's thread.
         self.unwatch(shared);
+        let before = self.kernel().info();
         let restored = bypass.restore(shared, self.kernel(), &self.readiness, reason);
         if let Err(error) = &restored
             && UNROUTABLE.contains(&error.kind())
@@ -658,6 +662,7 @@ impl SocketState {
             attendance.add_kernel_socket();
         }
         inner.last_handback = Some(cause);
+        bypass.add_totals(&mut inner.totals, [before, self.kernel().info()]);
         let result = bypass.hand_back(shared, reason, restored);
         let result = result.and(self.leave_table(shared, inner));
         shared.tcp.count(Count::HandedBack, 1);

@@ -198,6 +198,7 @@ pub(super) fn take_over(
         generation,
         has_path: true,
         kernel_next: first_unread,
+        read_from_kernel: 0,
         segment_size,
         keepalive,
         reuse,

@@ -14,8 +14,8 @@ use crate::TakeoverError;
 use crate::fast_mutex::FastMutex;
 use crate::readiness::Readiness;
 use crate::stack::Owner;
-use crate::tcp::now;
 use crate::tcp::takeover::RING;
+use crate::tcp::{TcpTotals, now};
 
 /// A TCP connection of the kernel whose descriptor the caller keeps, reads, waits for and closes.
 ///
@@ -49,6 +49,7 @@ impl AdoptedTcp {
             polled_at: now(),
             attendance: None,
             last_handback: None,
+            totals: TcpTotals::default(),
             silent_takeovers: 0,
             unseen: 0,
             unroutable: None,
@@ -187,6 +188,26 @@ impl AdoptedTcp {
         // Another thread, or the stack's, may process the acknowledgments that make room.
         inner.watched.awaits_room = !status.is_writable();
         Some(status)
+    }
+
+    /// Returns what has bypassed the kernel in takeovers that have ended.
+    #[must_use]
+    pub fn totals(&self) -> TcpTotals {
+        self.0.state.inner().totals
+    }
+
+    /// Completes a `struct tcp_info` of the kernel's socket, of which `info` may be only the start:
+    /// adds what has bypassed the kernel and, while the connection does, writes its state.
+    pub fn complete_info(&self, info: &mut [u8]) {
+        let mut inner = self.0.state.inner();
+        let before = inner.totals;
+        match inner.up_to_date() {
+            Some(bypass) => {
+                let idle = now().saturating_since(bypass.active_at);
+                bypass.complete_info(info, &before, idle);
+            }
+            None => before.add_to(info),
+        }
     }
 
     /// Returns the reason for which the connection itself asked for its last handback; `None` if
