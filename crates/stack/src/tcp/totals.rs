@@ -23,10 +23,9 @@ pub struct TcpTotals {
 }
 
 impl TcpTotals {
-    /// Returns the sum, or with `subtracts` the difference, which may be below zero: a handback
-    /// changes the kernel's counters.
-    fn combined(self, other: Self, subtracts: bool) -> Self {
-        let combine = if subtracts { u64::wrapping_sub } else { u64::wrapping_add };
+    /// Returns sums or differences, which may be below zero: a handback resets the kernel's
+    /// counters.
+    fn combined(self, other: Self, combine: fn(u64, u64) -> u64) -> Self {
         Self {
             acknowledged: combine(self.acknowledged, other.acknowledged),
             received: combine(self.received, other.received),
@@ -50,9 +49,7 @@ impl TcpTotals {
             retransmitted: info.retransmitted.into(),
         }
     }
-}
 
-impl TcpTotals {
     /// Adds the totals to a `struct tcp_info`, of which `info` may be only the start.
     pub fn add_to(&self, info: &mut [u8]) {
         Info::change(info, |info| self.add(info));
@@ -95,14 +92,15 @@ impl Bypass {
         let [before, mut after] = [before, after].map(|info| TcpTotals::of_kernel(&info));
         // The filler is acknowledged later.
         after.acknowledged += 1;
-        let missing = before.combined(after, true).combined(self.totals(), false);
-        *totals = totals.combined(missing, false);
+        let missing = before.combined(after, u64::wrapping_sub);
+        let missing = missing.combined(self.totals(), u64::wrapping_add);
+        *totals = totals.combined(missing, u64::wrapping_add);
     }
 
     /// Adds the totals to a `struct tcp_info`, and writes the engine's state into it. `idle` is the
     /// time since the last frame or send.
     pub(super) fn complete_info(&self, bytes: &mut [u8], before: &TcpTotals, idle: Duration) {
-        let totals = before.combined(self.totals(), false);
+        let totals = before.combined(self.totals(), u64::wrapping_add);
         let connection = &self.connection;
         let segments = |bytes: u32, info: &Info| bytes.div_ceil(info.send_mss.max(1));
         Info::change(bytes, |info| {
