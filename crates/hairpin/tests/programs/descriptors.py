@@ -9,6 +9,7 @@ import select
 import socket
 import struct
 import sys
+import termios
 import threading
 
 LENGTH = 16
@@ -48,6 +49,11 @@ def descriptors():
 def duplicable():
     """Returns the number of descriptors that dup(2) finds."""
     return sum(is_open(lambda: os.close(os.dup(fd))) for fd in range(1_000))
+
+
+def markable():
+    """Returns the number of descriptors that a child program can be made to inherit."""
+    return sum(is_open(lambda: fcntl.ioctl(fd, termios.FIONCLEX)) for fd in range(1_000))
 
 
 def counts(connection):
@@ -95,7 +101,7 @@ def main(address, port):
     instance.register(udp, select.EPOLLIN)
     exchange(connection, 30)
     show("taken over")
-    print("descriptors", descriptors())
+    print("descriptors", descriptors(), markable())
     # Bytes that are unread when the connection returns to the kernel.
     connection.sendall(bytes(LENGTH))
     instance.poll(10)

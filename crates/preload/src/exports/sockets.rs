@@ -158,7 +158,9 @@ pub(crate) unsafe extern "C-unwind" fn ioctl(
     request: c_ulong,
     argument: usize,
 ) -> c_int {
-    if request == libc::FIOCLEX as c_ulong && process::is_inherited(fd) {
+    if [libc::FIOCLEX as c_ulong, libc::FIONCLEX as c_ulong].contains(&request)
+        && super::descriptors::is_hidden(fd)
+    {
         return fail(libc::EBADF) as c_int;
     }
     if let Some(slot) = slots::stream(fd) {
