@@ -1,13 +1,12 @@
 //! A program that forks, executes, duplicates, passes on, splices and half-closes its connections
 //! from 64 threads under load.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use hairpin_testbed::{Testbed, scaled};
 
-use crate::support::{hairpin, turn};
+use crate::support::{hairpin, listening_program, turn};
 
 const PORT: &str = "7801";
 
@@ -19,12 +18,7 @@ fn streams_survive_forks_execs_and_passed_descriptors_from_64_threads() {
     let [host, other] = testbed.hosts();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/churn.py");
     let address = other.address().to_string();
-    let mut server = Command::new("/usr/bin/python3");
-    server.arg(&script).args(["server", &address, PORT]).stdout(Stdio::piped());
-    let mut server = other.spawn(server, &[]).unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "listening\n");
+    let mut server = listening_program(other, &script, &["server", &address, PORT]);
     // A scale of 40 opens 10,240 connections.
     let connections = (scaled(256) as u32).min(10_240).to_string();
     let rounds = scaled(6).min(60).to_string();

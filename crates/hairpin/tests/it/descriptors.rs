@@ -1,12 +1,11 @@
 //! The library's descriptors are hidden from the program, and `TCP_INFO` counts what bypassed.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hairpin_testbed::{Host, Testbed};
 
-use crate::support::{hairpin, turn};
+use crate::support::{hairpin, listening_program, turn};
 
 const PORT: &str = "7802";
 
@@ -15,12 +14,7 @@ fn client(hosts: &[Host; 2], run: bool) -> (String, String) {
     let [host, other] = hosts;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/descriptors.py");
     let address = other.address().to_string();
-    let mut server = Command::new("/usr/bin/python3");
-    server.arg(&script).args(["server", &address, PORT]).stdout(Stdio::piped());
-    let mut server = other.spawn(server, &[]).unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "listening\n");
+    let mut server = listening_program(other, &script, &["server", &address, PORT]);
     let mut client = Command::new("/usr/bin/python3");
     if run {
         client = hairpin();

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,6 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use hairpin_mapped::CounterPages;
+use hairpin_testbed::Host;
 use serde_json::Value;
 
 /// Long enough that a process that has not done something hangs, on a machine that does other work.
@@ -42,6 +44,17 @@ static TURN: Mutex<()> = Mutex::new(());
 /// Waits for the other such tests of this program. Hold the guard during the test.
 pub(crate) fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a Python program on a host, and waits until it has printed that it listens.
+pub(crate) fn listening_program(host: &Host, script: &Path, arguments: &[&str]) -> Child {
+    let mut program = Command::new("/usr/bin/python3");
+    program.arg(script).args(arguments).stdout(Stdio::piped());
+    let mut program = host.spawn(program, &[]).unwrap();
+    let mut line = String::new();
+    BufReader::new(program.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "listening\n");
+    program
 }
 
 /// Returns the rows of a results file.
