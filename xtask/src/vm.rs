@@ -128,7 +128,7 @@ pub(crate) fn run_ci(workspace: &Workspace) -> Result<()> {
     };
     // sockperf runs for ten seconds: not with every driver.
     let has_sockperf = |driver| matches!(driver, Driver::VirtioNet | Driver::Veth);
-    machine.cells.retain(|cell| !cell.test.uses_sockperf() || has_sockperf(cell.driver));
+    machine.cells.retain(|cell| cell.test.programs().is_empty() || has_sockperf(cell.driver));
     let results = machine.run(&hairpin, None)?;
     finish(&results, &machine.logs())?;
     // In a slow guest a connection of a program may go back to the kernel.
@@ -334,6 +334,7 @@ impl KernelRun<'_> {
             outcome,
             reason,
             mode: report.mode(),
+            share: report.share(),
             log: report.log.clone(),
         };
         println!("vm: {}", result.line());

@@ -3,12 +3,18 @@
 use std::fmt;
 use std::io;
 
+use crate::kernel_release;
+
 /// `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h: two words of 32 bits.
 const VERSION: u32 = 0x2008_0522;
 
 /// The required capabilities and their numbers in linux/capability.h.
 const REQUIRED: [(Capability, u32); 3] =
     [(Capability::NetAdmin, 12), (Capability::NetRaw, 13), (Capability::Bpf, 39)];
+
+/// `CAP_PERFMON`, without which kernels before Linux 6.6, but for those with a later fix, load no
+/// program that compares the pointers of a packet.
+const PERFMON: u32 = 38;
 
 /// A capability that the kernel requires. These three are sufficient; `CAP_IPC_LOCK` is needed only
 /// to exceed the locked-memory limit (`ulimit -l`).
@@ -83,7 +89,8 @@ pub fn drop_capabilities() -> io::Result<()> {
 }
 
 /// Takes all capabilities from this process but these, `CAP_NET_BIND_SERVICE` and `CAP_IPC_LOCK`,
-/// as [`drop_capabilities`] does.
+/// as [`drop_capabilities`] does. Before Linux 6.6 `CAP_PERFMON` stays permitted, but is effective
+/// only while a program is loaded that requires it.
 ///
 /// # Errors
 /// The kernel's.
@@ -92,9 +99,34 @@ pub fn drop_other_capabilities() -> io::Result<()> {
     /// added.
     const OTHERS: [u32; 2] = [10, 14];
     const COUNT: u32 = 64;
-    let is_kept =
-        |number| OTHERS.contains(&number) || REQUIRED.iter().any(|(_, kept)| *kept == number);
-    drop_all((0..COUNT).filter(|number| !is_kept(*number)))
+    let perfmon = (!kernel_release::is_at_least(6, 6)).then_some(PERFMON);
+    let required = REQUIRED.iter().map(|(_, number)| *number);
+    let kept: Vec<u32> = OTHERS.into_iter().chain(required).chain(perfmon).collect();
+    drop_all((0..COUNT).filter(|number| !kept.contains(number)))?;
+    set_effective(PERFMON, false)
+}
+
+/// Runs a function while `CAP_PERFMON` is effective for this thread. Returns `None` if it already
+/// is, or is not permitted.
+pub(crate) fn with_perfmon<T>(function: impl FnOnce() -> T) -> Option<T> {
+    let [_, high] = capability_sets().ok()?;
+    let bit = 1 << (PERFMON % 32);
+    if high.effective & bit != 0 || high.permitted & bit == 0 {
+        return None;
+    }
+    set_effective(PERFMON, true).ok()?;
+    let result = function();
+    // The thread may always lower it.
+    let _ = set_effective(PERFMON, false);
+    Some(result)
+}
+
+/// Makes a permitted capability of this thread effective, or not.
+fn set_effective(number: u32, is_effective: bool) -> io::Result<()> {
+    let mut sets = capability_sets()?;
+    let (set, bit) = (&mut sets[number as usize / 32], 1 << (number % 32));
+    set.effective = if is_effective { set.effective | bit } else { set.effective & !bit };
+    set_capabilities(&sets)
 }
 
 fn drop_all(numbers: impl Iterator<Item = u32>) -> io::Result<()> {
@@ -115,6 +147,11 @@ fn drop_all(numbers: impl Iterator<Item = u32>) -> io::Result<()> {
         set.permitted &= others;
         set.inheritable &= others;
     }
+    set_capabilities(&sets)
+}
+
+/// Sets the capability sets of the calling thread.
+fn set_capabilities(sets: &[Sets; 2]) -> io::Result<()> {
     let header = Header { version: VERSION, thread: 0 };
     // SAFETY: both structures have the layout of linux/capability.h, and outlive the call.
     match unsafe { libc::syscall(libc::SYS_capset, &raw const header, sets.as_ptr()) } {
@@ -193,6 +230,22 @@ mod tests {
             MissingCapabilities(missing_from(1 << 12 | 1 << 38)).to_string(),
             "CAP_NET_RAW, CAP_BPF"
         );
+    }
+
+    #[test]
+    fn perfmon_is_effective_only_within_the_function() {
+        // Capabilities are a thread's own.
+        let [_, high] = capability_sets().unwrap();
+        let is_permitted = high.permitted >> (PERFMON % 32) & 1 != 0;
+        if set_effective(PERFMON, false).is_err() || !is_permitted {
+            assert!(!is_permitted && with_perfmon(|| ()).is_none());
+            return;
+        }
+        let is_effective = || effective().unwrap() >> PERFMON & 1 != 0;
+        assert_eq!(with_perfmon(is_effective), Some(true));
+        assert!(!is_effective());
+        set_effective(PERFMON, true).unwrap();
+        assert_eq!(with_perfmon(|| ()), None, "it already is effective");
     }
 
     #[test]

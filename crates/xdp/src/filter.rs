@@ -110,7 +110,7 @@ pub enum FilterError {
     Maps(io::Error),
     /// The kernel rejects the program: the kernel is older than documented, or does not trust this
     /// process.
-    #[error("cannot load the filter's program: {reason}{}", last_log_line(.log))]
+    #[error("cannot load the filter's program: {reason}{}", explanation(.log))]
     Program {
         /// The kernel's error.
         reason: io::Error,
@@ -138,7 +138,12 @@ impl From<LoadError> for FilterError {
     }
 }
 
-fn last_log_line(log: &str) -> String {
+/// Returns what the end of the verifier's log says.
+fn explanation(log: &str) -> String {
+    // A kernel before Linux 6.6.
+    if log.contains("pointer comparison prohibited") {
+        return ": this kernel requires CAP_PERFMON too".to_owned();
+    }
     let last = log.lines().rfind(|line| !line.is_empty() && !line.starts_with("processed"));
     last.map_or(String::new(), |line| format!(" ({line})"))
 }
@@ -367,5 +372,24 @@ impl Filter {
     /// As for [`would_redirect`](Self::would_redirect) on queue 0 of `lo`.
     pub fn cost_ns(&self, frame: &[u8], runs: u32) -> io::Result<u32> {
         Ok(bpf::test_run(self.program.as_fd(), frame, None, runs)?.nanoseconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejected_program_names_the_capability_or_the_verifiers_last_line() {
+        let message = |log: &str| {
+            let reason = io::Error::from_raw_os_error(libc::EACCES);
+            let text = FilterError::Program { reason, log: log.to_owned() }.to_string();
+            text.split_once("(os error 13)").unwrap().1.to_owned()
+        };
+        let log =
+            "5: (2d) if r1 > r8 goto pc+9\nR8 pointer comparison prohibited\nprocessed 6 insns\n";
+        assert_eq!(message(log), ": this kernel requires CAP_PERFMON too");
+        assert_eq!(message("0: (95) exit\nR0 !read_ok\nprocessed 1 insns\n"), " (R0 !read_ok)");
+        assert_eq!(message(""), "");
     }
 }

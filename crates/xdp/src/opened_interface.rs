@@ -392,8 +392,11 @@ fn attach_filter(
     let queues = device.queues;
     let wanted = settings.receive_stamps;
     let (stamps, receive_stamps) = match wanted {
-        ReceiveStamps::Kernel => (Stamping::Kernel, ReceiveStamps::Kernel),
-        ReceiveStamps::Driver | ReceiveStamps::Off => (Stamping::Off, ReceiveStamps::Off),
+        // Programs read CLOCK_TAI since then (bpf_ktime_get_tai_ns).
+        ReceiveStamps::Kernel if kernel_release::is_at_least(6, 1) => {
+            (Stamping::Kernel, ReceiveStamps::Kernel)
+        }
+        _ => (Stamping::Off, ReceiveStamps::Off),
     };
     let headers = ETHERNET_HEADER + IPV6_HEADER;
     let longest_datagram = settings.umem.longest_frame().saturating_sub(headers) as u16;

@@ -1,5 +1,5 @@
-//! Debian's packages from other suites, with lists and a cache of their own, so that the machine's
-//! apt configuration stays as it is.
+//! Packages of Debian and Ubuntu from other suites, with lists and a cache of their own, so that the
+//! machine's apt configuration stays as it is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,37 @@ use anyhow::{Context, Result, ensure};
 
 use crate::shell::{read, run as shell};
 
-const ARCHIVE: &str = "http://deb.debian.org/debian";
 /// Debian's keys, which sign the lists.
 pub(super) const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+/// Where packages come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Distribution {
+    Debian,
+    Ubuntu,
+}
+
+impl Distribution {
+    /// Returns the source of a suite, as in sources.list. The keys of Ubuntu are downloaded once,
+    /// from Debian.
+    fn source(self, folder: &Path, suite: &str) -> Result<String> {
+        let (keyring, archive) = match self {
+            Self::Debian => (PathBuf::from(KEYRING), "http://deb.debian.org/debian"),
+            Self::Ubuntu => (ubuntu_keyring(folder)?, "http://archive.ubuntu.com/ubuntu"),
+        };
+        Ok(format!("deb [signed-by={}] {archive} {suite} main\n", keyring.display()))
+    }
+}
+
+/// Returns the path of Ubuntu's keys below a folder.
+fn ubuntu_keyring(folder: &Path) -> Result<PathBuf> {
+    let home = folder.join("ubuntu-keyring");
+    if !home.exists() {
+        let debian = Apt::update(&folder.join("debian"), Distribution::Debian, &["trixie"])?;
+        debian.unpack_once(&["ubuntu-keyring".to_owned()], &home)?;
+    }
+    Ok(home.join("usr/share/keyrings/ubuntu-archive-keyring.gpg"))
+}
 
 /// The package lists of one or more suites.
 pub(super) struct Apt {
@@ -23,33 +51,34 @@ pub(super) struct Apt {
 
 impl Apt {
     /// Reads the lists of suites into a folder. No package is regarded as installed.
-    pub(super) fn update(folder: &Path, suites: &[&str]) -> Result<Self> {
-        let mut apt = Self::for_this_machine(folder, suites)?;
+    pub(super) fn update(folder: &Path, from: Distribution, suites: &[&str]) -> Result<Self> {
+        let mut apt = Self::read_lists(folder, from, suites)?;
         let status = apt.folder.join("status");
         fs::write(&status, "")?;
         apt.options.push(format!("Dir::State::Status={}", status.display()));
         Ok(apt)
     }
 
-    /// Reads the lists of suites into a folder, to install packages on this machine.
+    /// Reads the lists of Debian's suites into a folder, to install packages on this machine.
     pub(super) fn for_this_machine(folder: &Path, suites: &[&str]) -> Result<Self> {
-        let apt = Self::new(folder, suites)?;
+        Self::read_lists(folder, Distribution::Debian, suites)
+    }
+
+    fn read_lists(folder: &Path, from: Distribution, suites: &[&str]) -> Result<Self> {
+        let apt = Self::new(folder, from, suites)?;
         shell(apt.command("apt-get").args(["update", "-qq"]))?;
         Ok(apt)
     }
 
-    fn new(folder: &Path, suites: &[&str]) -> Result<Self> {
+    fn new(folder: &Path, from: Distribution, suites: &[&str]) -> Result<Self> {
         for part in ["lists/partial", "cache/archives/partial"] {
             let part = folder.join(part);
             fs::create_dir_all(&part)
                 .with_context(|| format!("cannot create {}", part.display()))?;
         }
         let folder = folder.canonicalize()?;
-        let sources: String = suites
-            .iter()
-            .map(|suite| format!("deb [signed-by={KEYRING}] {ARCHIVE} {suite} main\n"))
-            .collect();
-        fs::write(folder.join("sources.list"), sources)?;
+        let sources: Result<String> = suites.iter().map(|it| from.source(&folder, it)).collect();
+        fs::write(folder.join("sources.list"), sources?)?;
         let at = |option: &str, name: &str| format!("{option}={}", folder.join(name).display());
         let mut options = vec![
             at("Dir::Etc::SourceList", "sources.list"),
@@ -72,8 +101,15 @@ impl Apt {
         Ok(dependencies(&text))
     }
 
-    /// Downloads packages and unpacks them below a folder.
-    pub(super) fn unpack(&self, packages: &[String], to: &Path) -> Result<()> {
+    /// Downloads packages and unpacks them into a folder that exists only when it is complete.
+    pub(super) fn unpack_once(&self, packages: &[String], to: &Path) -> Result<()> {
+        let partial = to.with_extension("partial");
+        let _ = fs::remove_dir_all(&partial);
+        self.unpack(packages, &partial)?;
+        Ok(fs::rename(&partial, to)?)
+    }
+
+    fn unpack(&self, packages: &[String], to: &Path) -> Result<()> {
         let downloads = self.folder.join("downloads");
         let _ = fs::remove_dir_all(&downloads);
         fs::create_dir_all(&downloads)?;
@@ -105,10 +141,10 @@ impl Apt {
     }
 }
 
-/// Reads the first `Depends` field of apt's description of a package.
+/// Reads the first `Depends` field of apt's description of a package: of alternatives the first.
 fn dependencies(description: &str) -> Vec<String> {
     let field = description.lines().find_map(|line| line.strip_prefix("Depends: "));
-    let names = field.unwrap_or_default().split([',', '|']);
+    let names = field.unwrap_or_default().split(',');
     names.filter_map(|name| name.split_whitespace().next()).map(str::to_owned).collect()
 }
 
@@ -120,7 +156,7 @@ mod tests {
     fn reads_dependencies_without_versions() {
         let text = "Package: linux-image-amd64\nDepends: kmod, linux-image-6.1.0-50-amd64 (= 6.1), \
                     a (>= 1) | b\nSize: 1\n";
-        assert_eq!(dependencies(text), ["kmod", "linux-image-6.1.0-50-amd64", "a", "b"]);
+        assert_eq!(dependencies(text), ["kmod", "linux-image-6.1.0-50-amd64", "a"]);
         assert!(dependencies("Package: a\n").is_empty());
     }
 }

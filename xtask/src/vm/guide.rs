@@ -131,6 +131,7 @@ mod tests {
             outcome,
             reason: String::new(),
             mode: (!mode.is_empty()).then(|| mode.to_owned()),
+            share: None,
             log: Vec::new(),
         }
     }

@@ -11,15 +11,17 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
-use super::apt::Apt;
+use super::apt::{Apt, Distribution};
 use super::archive::Archive;
-use super::cell::{Cell, Device, Driver};
+use super::cell::{Cell, Device, Driver, Test};
 use super::guest::mac;
 use super::modules;
 use super::tools;
 use crate::shell::read;
 
 const INIT: &str = include_str!("init.sh");
+/// Commands of `hairpin order`.
+const ORDERS: &str = include_str!("order.script");
 /// The modules that no driver or device names: sockets of AF_XDP and packets, where they are
 /// modules.
 const MODULES: [&str; 3] = ["xsk_diag", "af_packet", "crc32c_generic"];
@@ -34,28 +36,17 @@ impl Programs {
     /// Finds the programs and their libraries. `hairpin` has the preload library next to it.
     pub(super) fn find(hairpin: &Path, cells: &[Cell], folder: &Path) -> Result<Self> {
         let preload = hairpin.with_file_name("libhairpin_preload.so");
-        let mut programs = vec![
-            ("bin/hairpin", hairpin.to_owned()),
-            ("bin/libhairpin_preload.so", preload),
-            ("bin/ip", tools::path("ip")?),
-            ("bin/tc", tools::path("tc")?),
+        let mut files = vec![
+            ("bin/hairpin".to_owned(), hairpin.to_owned()),
+            ("bin/libhairpin_preload.so".to_owned(), preload),
         ];
-        if cells.iter().any(|it| it.test.uses_sockperf()) {
-            programs.push(("bin/sockperf", tools::path("sockperf")?));
-        }
-        if cells.iter().any(|it| it.test.uses_redis()) {
-            programs.push(("bin/redis-server", tools::path("redis-server")?));
-            programs.push(("bin/redis-benchmark", tools::path("redis-benchmark")?));
-        }
-        if cells.iter().any(|it| it.device == Device::Nftables) {
-            programs.push(("bin/nft", tools::path("nft")?));
+        for program in tools::of_cells(cells) {
+            files.push((format!("bin/{program}"), tools::path(program)?));
         }
         let mut libraries = BTreeSet::new();
-        for (_, path) in &programs {
+        for (_, path) in &files {
             libraries.extend(libraries_of(&read(Command::new("ldd").arg(path))?));
         }
-        let programs = programs.into_iter().map(|(name, path)| (name.to_owned(), path));
-        let mut files: Vec<(String, PathBuf)> = programs.collect();
         files.extend(libraries.into_iter().map(|path| (path.clone(), path.into())));
         files.push(("bin/busybox".to_owned(), busybox(folder)?));
         Ok(Self { files })
@@ -68,6 +59,7 @@ impl Programs {
         let mut archive = Archive::new(BufWriter::new(out))?;
         archive.file("init", INIT.as_bytes())?;
         archive.file("vm/plan", plan(cells).as_bytes())?;
+        archive.file("vm/order.script", ORDERS.as_bytes())?;
         for (name, path) in &self.files {
             let bytes =
                 fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -100,9 +92,11 @@ fn plan(cells: &[Cell]) -> String {
 fn module_names(cells: &[Cell]) -> Vec<&'static str> {
     let drivers: BTreeSet<Driver> = cells.iter().map(|cell| cell.driver).collect();
     let devices: BTreeSet<Device> = cells.iter().map(|cell| cell.device).collect();
+    let tests: BTreeSet<Test> = cells.iter().map(|cell| cell.test).collect();
     let drivers = drivers.into_iter().flat_map(Driver::modules);
     let devices = devices.into_iter().flat_map(Device::modules);
-    MODULES.iter().chain(drivers).chain(devices).copied().collect()
+    let tests = tests.into_iter().flat_map(Test::modules);
+    MODULES.iter().chain(drivers).chain(devices).chain(tests).copied().collect()
 }
 
 /// Reads the paths of the output of ldd.
@@ -116,10 +110,9 @@ fn busybox(folder: &Path) -> Result<PathBuf> {
     let home = folder.join("busybox");
     if !home.exists() {
         println!("vm: downloading busybox-static from Debian bookworm");
-        let apt = Apt::update(&folder.join("apt/bookworm"), &["bookworm"])?;
-        let partial = folder.join("busybox.partial");
-        apt.unpack(&["busybox-static".to_owned()], &partial)?;
-        fs::rename(&partial, &home)?;
+        let suites = &["bookworm"];
+        let apt = Apt::update(&folder.join("apt/bookworm"), Distribution::Debian, suites)?;
+        apt.unpack_once(&["busybox-static".to_owned()], &home)?;
     }
     Ok(home.join("bin/busybox"))
 }
@@ -127,7 +120,6 @@ fn busybox(folder: &Path) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vm::cell::Test;
 
     #[test]
     fn reads_the_output_of_ldd() {

@@ -134,7 +134,11 @@ add_device() {
         $link add bridge7 type bridge forward_delay 0 && $link set "$2" master bridge7 || return 1
         ;;
     nftables) $run /bin/nft -f /tmp/rules || return 1 ;;
-    netem) $run /bin/tc qdisc add dev "$2" root netem loss 1% || return 1 ;;
+    netem)
+        # Early frames require that others are delayed.
+        $run /bin/tc qdisc add dev "$2" root netem limit 100000 delay 2ms \
+            loss 5% duplicate 3% reorder 3% corrupt 0.1% || return 1
+        ;;
     esac
     $link set "$name" up || return 1
     echo "$name"
@@ -240,11 +244,180 @@ run_client() {
     report "step client $status"
 }
 
-ping_pong() {
+start_pong() {
     start_server 'answers over' /bin/hairpin pong --transport xdp --xdp-mode "$2" \
-        --protocol "$1" --interface "$if_b" --listen "$host_b":$PORT || return
+        --protocol "$1" --interface "$if_b" --listen "$host_b":$PORT
+}
+
+run_ping() {
     run_client /bin/hairpin ping --transport xdp --xdp-mode "$2" --protocol "$1" \
         --interface "$if_a" --samples 300 --rounds 1 --wait epoll "$host_b":$PORT
+}
+
+ping_pong() {
+    start_pong "$1" "$2" || return
+    run_ping "$1" "$2"
+    stop "$server"
+}
+
+# Frames have no address of IP: the ping finds the pong by itself.
+ping_frames() {
+    start_server 'answers over' /bin/hairpin pong --transport xdp --protocol raw \
+        --interface "$if_b" || return
+    run_client /bin/hairpin ping --transport xdp --protocol raw --interface "$if_a" \
+        --samples 300 --rounds 1 --wait epoll
+    stop "$server"
+}
+
+# Pings a pong, does $1 to its host, and pings again, a new pong if that one has ended.
+ping_twice() {
+    start_pong udp auto || return
+    run_ping udp auto
+    [ "$status" = 0 ] || { stop "$server"; return; }
+    "$1" >/tmp/peer 2>&1 || { report "error $1: $(tail -n 1 /tmp/peer)"; stop "$server"; return; }
+    wait_for_link || { report "error $1: no answer to the kernel's ping"; stop "$server"; return; }
+    if ! kill -0 "$server" 2>/dev/null; then
+        cp /tmp/server /tmp/peer
+        start_pong udp auto || return
+    fi
+    run_ping udp auto
+    stop "$server"
+}
+
+kill_pong() {
+    kill -KILL "$server"
+    wait "$server" 2>/dev/null
+    echo "killed"
+}
+
+link_down() {
+    in_b /bin/ip link set "$if_b" down && sleep 2 && in_b /bin/ip link set "$if_b" up
+}
+
+# The interface ends with its driver, and a new one begins in the first namespace.
+unbind() {
+    pci=$(basename "$(in_b readlink "/sys/class/net/nic0/device")")
+    # virtio-net is a driver of the bus virtio.
+    bus=$(in_b readlink -f /sys/class/net/nic0/device/subsystem)
+    name=$(basename "$(in_b readlink /sys/class/net/nic0/device/driver)")
+    echo "$pci" >"$bus/drivers/$name/unbind" || return 1
+    for _ in $(seq 100); do
+        kill -0 "$server" 2>/dev/null || break
+        sleep 0.1
+    done
+    stop "$server"
+    echo "$pci" >"$bus/drivers/$name/bind" || return 1
+    prepare "$driver" "$device"
+    [ -z "$row_error" ] || { echo "$row_error"; return 1; }
+}
+
+# The clock of the machine wakes the guest.
+suspend() {
+    echo 0 >/sys/class/rtc/rtc0/wakealarm
+    echo +3 >/sys/class/rtc/rtc0/wakealarm || return 1
+    echo deep >/sys/power/mem_sleep
+    echo mem >/sys/power/state
+}
+
+# Publishes a capture on one interface, or on two at once, and compares what a feed receives with
+# the capture: all incremental messages, or after losses the last prices of each instrument.
+feed() {
+    megabytes=1 format='--format json' final=incremental_of
+    [ "$device" = netem ] && megabytes=4 format=--books final=prices_of
+    capture=/tmp/market-$megabytes.pcap
+    [ -e $capture ] || /bin/hairpin generate $capture --instruments 20 --rate 200 \
+        --megabytes $megabytes >/tmp/peer 2>&1
+    # A first publication, for the addresses.
+    publish "$if_b" --speed max >/tmp/peer 2>&1
+    # The flags are words each.
+    lines="--interface $if_a" second=
+    [ "$1" = ab ] && second=line7 && add_line && lines="--interface-a $if_a --interface-b line7"
+    /bin/ip netns exec a /bin/hairpin feed $lines --config "/tmp/config-$if_b.xml" --transport xdp \
+        --strict $format >/tmp/live 2>/tmp/client &
+    client=$!
+    for _ in $(seq 300); do
+        [ $(($(grep -c ' mode, ' /tmp/client) * 2)) -ge "$(echo $lines | wc -w)" ] && break
+        kill -0 $client 2>/dev/null || break
+        sleep 0.2
+    done
+    sleep 2
+    for interface in $second "$if_b"; do
+        publish "$interface" >>/tmp/server 2>&1 &
+    done
+    publisher=$!
+    wait $publisher
+    wait_for_end_of /tmp/live
+    # The feed ends as programs end by this signal.
+    kill -INT $client
+    wait $client
+    status=$?
+    [ $status = 130 ] && status=0
+    /bin/hairpin feed --pcap $capture $format >/tmp/expected 2>>/tmp/peer
+    $final /tmp/live >/tmp/live.final
+    $final /tmp/expected >/tmp/expected.final
+    echo "$(wc -l </tmp/expected.final) lines compared" >>/tmp/client
+    # An instrument may wait for its next snapshot when the capture ends.
+    waiting=$(sed -n 's/^\([0-9]*\) of \([0-9]*\) instruments in sync.*/\2 - \1/p' /tmp/live)
+    different=$(diff /tmp/live.final /tmp/expected.final | grep -c '^>')
+    if [ $status = 0 ]; then
+        diff /tmp/live.final /tmp/expected.final | head -n 4 | cut -c 1-200 >>/tmp/client
+        [ "$different" -le $((${waiting:-0})) ] || status=different
+        [ -s /tmp/expected.final ] || status=empty
+        [ "$device" != netem ] || ! grep -q ' 0 gaps' /tmp/live || status=no-gap
+    fi
+    tail -n 3 /tmp/live >/tmp/counters
+    report "step client $status"
+}
+
+# Publishes the capture on the interface $1 of host b.
+publish() {
+    timeout -k 10 $STEP_LIMIT /bin/ip netns exec b /bin/hairpin exchange --publish $capture \
+        --interface "$1" --config-out "/tmp/config-$1.xml" $2 $3
+}
+
+# Adds another interface to both hosts.
+add_line() {
+    ip link add line7 netns a type veth peer name line7 netns b
+    in_a /bin/ip addr add 10.8.0.1/24 dev line7 && in_a /bin/ip link set line7 up &&
+        in_b /bin/ip addr add 10.8.0.2/24 dev line7 && in_b /bin/ip link set line7 up
+}
+
+# Waits until a file has not grown for 5 s.
+wait_for_end_of() {
+    size=-1
+    while [ "$size" != "$(wc -c <"$1")" ]; do
+        size=$(wc -c <"$1")
+        sleep 5
+    done
+}
+
+# Prints the messages of the incremental feed, without heartbeats.
+incremental_of() {
+    grep '"template"' "$1" | grep -v '"template":\(12\|52\|54\|55\|56\|63\),' | sort
+}
+
+# Prints the last prices of each instrument.
+prices_of() {
+    sed -n 's/.* TopOfBook SecurityID=\([0-9]*\) /\1 /p' "$1" |
+        awk '{ last[$1] = $0 } END { for (id in last) print last[id] }' | sort
+}
+
+# A session whose order fills, and another that rests until it is canceled.
+order() {
+    start_server 'order.toml' /bin/hairpin exchange --interface "$if_b" --transport xdp \
+        --gateway "$host_b":$PORT --order-out /tmp/order.toml --traders 0 --instruments 1 || return
+    rm -rf /tmp/journal
+    run_client /bin/hairpin order /tmp/order.toml --interface "$if_a" --transport xdp --strict \
+        --journal /tmp/journal --script /vm/order.script
+    stop "$server"
+}
+
+trader() {
+    start_server 'waiting for a trader' /bin/hairpin exchange --interface "$if_b" --transport xdp \
+        --gateway "$host_b":$PORT --config-out /tmp/config.xml --rounds 1 --samples 300 \
+        --interval-us 20000 || return
+    run_client /bin/hairpin trader --interface "$if_a" --transport xdp --strict \
+        --gateway "$host_b":$PORT --config /tmp/config.xml
     stop "$server"
 }
 
@@ -307,6 +480,31 @@ redis_run() {
     stop "$server"
 }
 
+# A web server of the kernel, and a file of 100,000 lines, or of fewer without losses.
+curl_run() {
+    lines=20000
+    [ "$device" = netem ] && lines=100000
+    mkdir -p /tmp/www
+    seq -f "%0199.0f" $lines >/tmp/www/file 2>/dev/null ||
+        awk "BEGIN { for (i = 0; i < $lines; i++) printf \"%0199d\\n\", i }" >/tmp/www/file
+    /bin/ip netns exec b /applets/httpd -f -p $PORT -h /tmp/www >/tmp/server 2>&1 &
+    server=$!
+    at=$host_b
+    [ "$device" = ipv6 ] && at="[$host_b]"
+    run_client /bin/hairpin run --profile latency --summary=always --interface "$if_a" -- \
+        /bin/curl -sS --retry 3 --retry-connrefused -o /tmp/received "http://$at:$PORT/file"
+    cmp /tmp/www/file /tmp/received >>/tmp/client 2>&1 || report "step client different"
+    stop "$server"
+}
+
+iperf3_run() {
+    start_server 'Server listening' /bin/hairpin run --profile latency --summary=always \
+        --interface "$if_b" -- /bin/iperf3 -s -1 -B "$host_b" -p $PORT --forceflush || return
+    run_client /bin/hairpin run --profile latency --summary=always --interface "$if_a" -- \
+        /bin/iperf3 -c "$host_b" -p $PORT -n 8M
+    stop "$server"
+}
+
 run_test() {
     case $1 in
     udp | tcp) ping_pong "$1" auto ;;
@@ -315,6 +513,17 @@ run_test() {
     host-ping-both) host_ping tcp both ;;
     host-ping-stopped) host_ping udp stopped ;;
     run-redis) redis_run ;;
+    run-curl) curl_run ;;
+    run-iperf3) iperf3_run ;;
+    rds) ping_pong rds auto ;;
+    rds-ethernet) ping_pong "$1" auto ;;
+    raw) ping_frames ;;
+    feed) feed one ;;
+    feed-ab) feed ab ;;
+    order | trader) "$1" ;;
+    kill) ping_twice kill_pong ;;
+    link-down) ping_twice link_down ;;
+    unbind | suspend) ping_twice "$1" ;;
     run-*) sockperf_run "${1#run-}" ;;
     *) report "error unknown test" ;;
     esac
@@ -348,7 +557,7 @@ while read -r word driver device name; do
     for file in /tmp/server /tmp/peer /tmp/client /tmp/counters /tmp/kernel; do
         [ -s $file ] && report_log $file
     done
-    killall -9 hairpin sockperf redis-server redis-benchmark 2>/dev/null
+    killall -9 hairpin sockperf redis-server redis-benchmark httpd iperf3 curl 2>/dev/null
     report "end $driver $device $name"
 done </vm/plan
 report done

@@ -1,4 +1,4 @@
-//! Debian's kernels.
+//! Kernels of Debian and Ubuntu.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,18 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
-use super::apt::Apt;
+use super::apt::{Apt, Distribution};
 use super::cell::name_of;
 
-/// The kernels of Debian's suites.
+/// The kernels of the suites of Debian and Ubuntu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(super) enum Kernel {
     /// Debian 11 (bullseye): older than Hairpin supports
     #[value(name = "5.10")]
     V5_10,
+    /// Ubuntu 22.04 (jammy): the oldest that Hairpin supports
+    #[value(name = "5.15")]
+    V5_15,
     /// Debian 12 (bookworm)
     #[value(name = "6.1")]
     V6_1,
@@ -40,12 +43,18 @@ impl Kernel {
         name_of(self)
     }
 
-    fn suite(self) -> &'static str {
+    /// Returns the distribution, its suites and the package that depends on the newest kernel.
+    fn source(self) -> (Distribution, &'static [&'static str], &'static str) {
+        const DEBIAN: &str = "linux-image-amd64";
         match self {
-            Self::V5_10 => "bullseye",
-            Self::V6_1 => "bookworm",
-            Self::V6_12 => "trixie",
-            Self::V7 => "sid",
+            Self::V5_10 => (Distribution::Debian, &["bullseye"], DEBIAN),
+            // The kernel of the release is older than the one of its first year.
+            Self::V5_15 => {
+                (Distribution::Ubuntu, &["jammy", "jammy-updates"], "linux-image-generic")
+            }
+            Self::V6_1 => (Distribution::Debian, &["bookworm"], DEBIAN),
+            Self::V6_12 => (Distribution::Debian, &["trixie"], DEBIAN),
+            Self::V7 => (Distribution::Debian, &["sid"], DEBIAN),
         }
     }
 
@@ -67,26 +76,23 @@ impl Kernel {
     }
 
     fn download(self, folder: &Path, home: &Path) -> Result<()> {
-        let suite = self.suite();
-        println!("vm: kernel {}: downloading from Debian {suite}", self.name());
-        let apt = Apt::update(&folder.join("apt").join(suite), &[suite])?;
-        let packages = packages(&apt)?;
+        let (distribution, suites, newest) = self.source();
+        println!("vm: kernel {}: downloading from {distribution:?} {}", self.name(), suites[0]);
+        let apt = Apt::update(&folder.join("apt").join(suites[0]), distribution, suites)?;
+        let packages = packages(&apt, newest)?;
         println!("vm: kernel {}: {}", self.name(), packages.join(" "));
-        let partial = home.with_extension("partial");
-        let _ = fs::remove_dir_all(&partial);
-        apt.unpack(&packages, &partial)?;
-        fs::rename(&partial, home)?;
-        Ok(())
+        apt.unpack_once(&packages, home)
     }
 }
 
-/// Returns the packages that contain the kernel and its modules: one, or since 7.x several.
-fn packages(apt: &Apt) -> Result<Vec<String>> {
+/// Returns the packages that contain the kernel and its modules: one, or of Ubuntu and since 7.x
+/// several.
+fn packages(apt: &Apt, newest: &str) -> Result<Vec<String>> {
     let is_part = |name: &String| {
         let parts = ["linux-image-", "linux-binary-", "linux-modules-"];
         parts.iter().any(|part| name.starts_with(part))
     };
-    let mut level = vec!["linux-image-amd64".to_owned()];
+    let mut level = vec![newest.to_owned()];
     let mut packages = Vec::new();
     while !level.is_empty() {
         let mut next: Vec<String> = Vec::new();

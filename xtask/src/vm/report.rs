@@ -162,6 +162,12 @@ impl CellReport {
         Some(format!("{}, {copy}, {queues}", parts[mode].trim_end_matches(" mode")))
     }
 
+    /// Returns the smallest share of messages that bypassed the kernel, in percent, of the programs
+    /// that print it.
+    pub(super) fn share(&self) -> Option<f64> {
+        self.log.iter().filter_map(|line| share(line)).reduce(f64::min)
+    }
+
     /// Returns the last line of the log that satisfies a condition.
     fn find(&self, is_match: impl Fn(&str) -> bool) -> Option<&str> {
         self.log.iter().map(String::as_str).rfind(|line| is_match(line))
@@ -242,6 +248,7 @@ mod tests {
             ))
         };
         assert_eq!(summary("99.9").outcome().0, Outcome::Pass);
+        assert_eq!(summary("99.9").share(), Some(99.9));
         assert_eq!(summary("0").outcome().0, Outcome::Kernel);
 
         let cause = "server: hairpin: not accelerated: cannot open a socket on nic0";

@@ -23,6 +23,8 @@ pub(super) struct CellResult {
     pub(super) reason: String,
     /// How frames reached the programs.
     pub(super) mode: Option<String>,
+    /// The share of messages that bypassed the kernel, in percent, where the programs print it.
+    pub(super) share: Option<f64>,
     /// The guest's log of the cell.
     pub(super) log: Vec<String>,
 }
@@ -35,6 +37,9 @@ impl CellResult {
             if self.reason.is_empty() { self.mode.as_deref() } else { Some(&*self.reason) };
         if let Some(detail) = detail {
             let _ = write!(line, " ({detail})");
+        }
+        if let Some(share) = self.share {
+            let _ = write!(line, ", {share} % bypass");
         }
         line
     }
@@ -118,6 +123,9 @@ pub(super) struct Row {
     pub(super) outcome: Outcome,
     pub(super) reason: String,
     pub(super) mode: Option<String>,
+    /// The share of messages that bypassed the kernel, in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) share: Option<f64>,
     /// The guest's log, unless the test passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) log: Vec<String>,
@@ -141,6 +149,7 @@ impl From<&CellResult> for Row {
             outcome: it.outcome,
             reason: it.reason.clone(),
             mode: it.mode.clone(),
+            share: it.share,
             log: if it.outcome == Outcome::Failed { it.log.clone() } else { Vec::new() },
         }
     }
@@ -172,6 +181,7 @@ mod tests {
             outcome,
             reason: reason.to_owned(),
             mode: (outcome == Outcome::Pass).then(|| "native, copy, 1 queue".to_owned()),
+            share: None,
             log: Vec::new(),
         }
     }

@@ -15,38 +15,30 @@ const QEMU_PACKAGE: &str = "qemu-system-x86";
 /// The suites of a QEMU that emulates igb; that of bookworm does not.
 const QEMU_SUITES: [&str; 2] = ["bookworm", "bookworm-backports"];
 
-/// The programs, with Debian's packages.
-const TOOLS: [(&str, &str); 12] = [
+/// The programs of this machine, with Debian's packages.
+const TOOLS: [(&str, &str); 6] = [
     ("apt-get", "apt"),
     ("dpkg-deb", "dpkg"),
-    ("ip", "iproute2"),
     ("ldd", "libc-bin"),
-    ("nft", "nftables"),
-    ("redis-benchmark", "redis-tools"),
-    ("redis-server", "redis-server"),
     ("setpriv", "util-linux"),
-    ("sockperf", "sockperf"),
-    ("tc", "iproute2"),
     ("unshare", "util-linux"),
     ("xz", "xz-utils"),
+];
+/// The programs of a guest, with Debian's packages where the name is another.
+const PACKAGES: [(&str, &str); 4] = [
+    ("ip", "iproute2"),
+    ("nft", "nftables"),
+    ("redis-benchmark", "redis-tools"),
+    ("tc", "iproute2"),
 ];
 
 /// Checks every tool. Installs QEMU if it is missing.
 pub(super) fn check(cells: &[Cell], folder: &Path, install: bool) -> Result<()> {
-    let needs_sockperf = cells.iter().any(|it| it.test.uses_sockperf());
-    let needs_redis = cells.iter().any(|it| it.test.uses_redis());
     ensure!(std::env::consts::ARCH == "x86_64", "cannot run guests: only x86-64 is supported");
-    let needs_nft = cells.iter().any(|it| it.device == Device::Nftables);
-    let is_missing = |(program, _): &&(&str, &str)| {
-        let is_needed = match *program {
-            "sockperf" => needs_sockperf,
-            "nft" => needs_nft,
-            "redis-benchmark" | "redis-server" => needs_redis,
-            _ => true,
-        };
-        is_needed && find(program).is_none()
-    };
-    let mut missing: BTreeSet<&str> = TOOLS.iter().filter(is_missing).map(|tool| tool.1).collect();
+    let is_missing = |program: &str| find(program).is_none();
+    let missing = TOOLS.iter().filter(|tool| is_missing(tool.0)).map(|tool| tool.1);
+    let mut missing: BTreeSet<&str> = missing.collect();
+    missing.extend(of_cells(cells).into_iter().filter(|it| is_missing(it)).map(package));
     if !Path::new(KEYRING).exists() {
         missing.insert("debian-archive-keyring");
     }
@@ -68,6 +60,20 @@ pub(super) fn check(cells: &[Cell], folder: &Path, install: bool) -> Result<()> 
         ensure!(devices.contains("\"igb\""), "cannot emulate igb: {remedy}: `{manual}`");
     }
     Ok(())
+}
+
+/// Returns the programs of a guest that runs these cells.
+pub(super) fn of_cells(cells: &[Cell]) -> BTreeSet<&'static str> {
+    let mut programs = BTreeSet::from(["ip", "tc"]);
+    programs.extend(cells.iter().flat_map(|it| it.test.programs()));
+    if cells.iter().any(|it| it.device == Device::Nftables) {
+        programs.insert("nft");
+    }
+    programs
+}
+
+fn package(program: &'static str) -> &'static str {
+    PACKAGES.iter().find(|it| it.0 == program).map_or(program, |it| it.1)
 }
 
 /// Returns a program's path.

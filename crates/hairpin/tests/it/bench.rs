@@ -4,10 +4,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
 
 use crate::support::{
-    assert_done, assert_gone, assert_status, hairpin, rows, signal, turn, wait_for, wait_for_count,
+    assert_done, assert_status, first_in_time, hairpin, rows, signal_in_second_round, turn,
 };
 use serde_json::Value;
 
@@ -68,19 +67,13 @@ fn interrupted_run_prints_and_saves_completed_rounds() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.json");
-    let mut command = hairpin();
-    command.args(["bench", "t2t", "--feed", "tcp", "--interval-us", "1000", "--samples", "21000"]);
-    command.arg("--json").arg(&results).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut parent = command.spawn().unwrap();
-    let first = wait_for(&mut parent, "t2t-exchange");
-    assert_gone(&[first]);
-    let second = wait_for(&mut parent, "t2t-exchange");
-    let trader = wait_for(&mut parent, "t2t-trader");
-    wait_for_count(second, "exchange.ticks", 1);
-    signal("TERM", parent.id());
-    let output = parent.wait_with_output().unwrap();
+    let output = first_in_time(|| {
+        let mut command = hairpin();
+        command.args(["bench", "t2t", "--feed", "tcp", "--interval-us", "1000"]);
+        command.args(["--samples", "21000", "--json"]).arg(&results);
+        signal_in_second_round(&mut command, "TERM", false)
+    });
     assert_status(&output, 143);
-    assert_gone(&[second, trader]);
     let rows = rows(&results);
     assert!(rows.len() == 4 && rows.iter().all(|row| row["interrupted"] == true), "{rows:?}");
     let printed = text(&output.stdout);

@@ -4,13 +4,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    TIMEOUT, assert_done, assert_gone, assert_status, copy_hairpin, hairpin, rows, signal, turn,
-    wait_for, wait_for_count,
+    TIMEOUT, assert_done, assert_gone, assert_status, copy_hairpin, first_in_time, hairpin,
+    has_counted, has_sent, rows, signal, signal_in_second_round, turn, wait_for, wait_for_count,
 };
 use hairpin_reactor::Wait;
 use serde_json::Value;
@@ -108,7 +108,8 @@ fn interrupted_run_joins_completed_rounds() {
         last = exchange;
     }
     let trader = wait_for(&mut parent, "t2t-trader");
-    wait_for_count(last, "exchange.ticks", 1);
+    // A later round is as good.
+    has_counted(last, "exchange.ticks", 1);
     signal("INT", parent.id());
     let output = parent.wait_with_output().unwrap();
     assert_status(&output, 130);
@@ -132,22 +133,27 @@ fn interrupted_run_joins_completed_rounds() {
 #[test]
 fn killed_trader_fails_its_row_and_others_continue() {
     let _turn = turn();
+    let (output, rows, reason) = first_in_time(kill_trader_in_first_round);
+    assert_status(&output, 1);
+    assert!(!reason.contains("round 2"), "{reason}");
+    assert_eq!(rows[0]["samples"], 1_000, "its other round must be recorded: {}", rows[0]);
+    let epoll: Vec<_> = rows.iter().filter(|row| row["wait"] == "epoll").collect();
+    assert!(epoll.iter().all(|row| row["failed"] == Value::Null && row["samples"] == 2_000));
+}
+
+/// Returns the output, the rows and the reason of the failed one.
+fn kill_trader_in_first_round() -> Option<(Output, Vec<Value>, String)> {
     let args = ["--feed", "tcp", "--wait", "poll,epoll", "--interval-us", "1000", "--rounds", "2"];
     let (_folder, results, mut command) = t2t(&args);
     command.args(["--quick", "--samples", "2000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut parent = command.spawn().unwrap();
     let exchange = wait_for(&mut parent, "t2t-exchange");
     let trader = wait_for(&mut parent, "t2t-trader");
-    wait_for_count(exchange, "exchange.ticks", 1);
-    signal("KILL", trader);
+    let is_killed = has_counted(exchange, "exchange.ticks", 1) && has_sent("KILL", &[trader]);
     let output = parent.wait_with_output().unwrap();
-    assert_status(&output, 1);
     let rows = rows(&results);
-    let reason = rows[0]["failed"].as_str().unwrap();
-    assert!(reason.starts_with("round 1: ") && !reason.contains("round 2"), "{reason}");
-    assert_eq!(rows[0]["samples"], 1_000, "its other round must be recorded: {}", rows[0]);
-    let epoll: Vec<_> = rows.iter().filter(|row| row["wait"] == "epoll").collect();
-    assert!(epoll.iter().all(|row| row["failed"] == Value::Null && row["samples"] == 2_000));
+    let reason = rows[0]["failed"].as_str().filter(|it| it.starts_with("round 1: "))?.to_owned();
+    is_killed.then_some((output, rows, reason))
 }
 
 /// Waits for a child that runs `hairpin ROLE` and is not `other`.
@@ -249,15 +255,17 @@ fn stop_trader() -> Duration {
     let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let exchange = wait_for(&mut parent, "t2t-exchange");
     let trader = wait_for(&mut parent, "t2t-trader");
-    let mut longest = Duration::ZERO;
-    for ticks in [200, 1_700, 3_200] {
-        wait_for_count(exchange, "exchange.ticks", ticks);
+    let stop_at = |ticks| {
+        has_counted(exchange, "exchange.ticks", ticks).then_some(())?;
         let begin = Instant::now();
-        signal("STOP", trader);
+        has_sent("STOP", &[trader]).then_some(())?;
         sleep(Duration::from_millis(110));
         signal("CONT", trader);
-        longest = longest.max(begin.elapsed());
-    }
+        Some(begin.elapsed())
+    };
+    // A round that has ended is stopped too late.
+    let stops = [200, 1_700, 3_200].map(|ticks| stop_at(ticks).unwrap_or(Duration::MAX));
+    let longest = stops[0].max(stops[1]).max(stops[2]);
     let output = parent.wait_with_output().unwrap();
     if longest >= Duration::from_millis(500) {
         return longest;
@@ -293,21 +301,12 @@ fn interrupted_run_prints_and_saves_completed_rounds() {
         "3000",
     ];
     for (name, status) in [("INT", 130), ("TERM", 143)] {
-        let (_folder, results, mut command) = t2t(&args);
-        let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let first = wait_for(&mut parent, "t2t-exchange");
-        assert_gone(&[first]);
-        let second = wait_for(&mut parent, "t2t-exchange");
-        let trader = wait_for(&mut parent, "t2t-trader");
-        wait_for_count(second, "exchange.ticks", 1);
-        // timeout(1) too sends its signal twice, to the process and to its group.
-        let id = parent.id().to_string();
-        let kill = Command::new("kill").args(["-s", name, &id, &id]).status().unwrap();
-        assert!(kill.success());
-        let output = parent.wait_with_output().unwrap();
+        let (output, rows) = first_in_time(|| {
+            let (_folder, results, mut command) = t2t(&args);
+            let output = signal_in_second_round(&mut command, name, true)?;
+            Some((output, rows(&results)))
+        });
         assert_eq!(output.status.code(), Some(status), "{output:?}");
-        assert_gone(&[second, trader]);
-        let rows = rows(&results);
         assert!(rows.len() >= 4, "the first case is complete, the second interrupted");
         assert_eq!(rows[0]["samples"], 3_000);
         let last = rows.last().unwrap();

@@ -97,12 +97,19 @@ pub(crate) fn children(parent: u32, role: &str) -> Vec<u32> {
 
 /// Waits for the child that runs `hairpin ROLE`.
 pub(crate) fn wait_for(parent: &mut Child, role: &str) -> u32 {
+    started(parent, role).unwrap_or_else(|| panic!("the command ended before {role} started"))
+}
+
+/// Waits for the child that runs `hairpin ROLE`. Returns `None` if the command has ended.
+fn started(parent: &mut Child, role: &str) -> Option<u32> {
     let until = Instant::now() + TIMEOUT;
     while Instant::now() < until {
         if let Some(&id) = children(parent.id(), role).first() {
-            return id;
+            return Some(id);
         }
-        assert!(parent.try_wait().unwrap().is_none(), "the command ended before {role} started");
+        if parent.try_wait().unwrap().is_some() {
+            return None;
+        }
         sleep(Duration::from_millis(5));
     }
     panic!("no {role} within {TIMEOUT:?}");
@@ -120,13 +127,28 @@ pub(crate) fn counter(process: u32, name: &str) -> Option<u64> {
 
 /// Waits until a process has counted up to `least`.
 pub(crate) fn wait_for_count(process: u32, name: &str, least: u64) {
+    assert!(has_counted(process, name, least), "the process ends before {least} {name}");
+}
+
+/// Waits until a process has counted up to `least`, or has ended: then returns `false`.
+pub(crate) fn has_counted(process: u32, name: &str, least: u64) -> bool {
     let until = Instant::now() + TIMEOUT;
     while counter(process, name).is_none_or(|count| count < least) {
-        let count = counter(process, name);
-        assert!(is_alive(process), "the process has ended: {name} {count:?}");
-        assert!(Instant::now() < until, "no {least} {name} within {TIMEOUT:?}: {count:?}");
+        if !is_alive(process) {
+            return false;
+        }
+        assert!(Instant::now() < until, "no {least} {name} within {TIMEOUT:?}");
         sleep(Duration::from_millis(5));
     }
+    true
+}
+
+/// Returns the first value of an attempt. An attempt returns `None` if a process has ended before
+/// the test could act on it: a busy machine may run that process alone for its whole life.
+pub(crate) fn first_in_time<T>(attempt: impl FnMut() -> Option<T>) -> T {
+    const ATTEMPTS: usize = 20;
+    let found = std::iter::repeat_with(attempt).take(ATTEMPTS).flatten().next();
+    found.expect("the processes of all attempts ended before the test acted on them")
 }
 
 /// Returns `true` if a process handles a signal, or has ended.
@@ -146,8 +168,34 @@ pub(crate) fn signal(name: &str, process: u32) {
             sleep(Duration::from_millis(1));
         }
     }
-    let status = Command::new("kill").args(["-s", name, &process.to_string()]).status().unwrap();
-    assert!(status.success());
+    assert!(has_sent(name, &[process]));
+}
+
+/// Sends a signal to processes by its name. Returns `false` if one of them has ended.
+pub(crate) fn has_sent(name: &str, processes: &[u32]) -> bool {
+    let ids = processes.iter().map(u32::to_string);
+    Command::new("kill").args(["-s", name]).args(ids).status().unwrap().success()
+}
+
+/// Runs a measurement with an exchange and a trader per round. Sends it a signal during the second
+/// round, or as timeout(1) twice, to the process and to its group. Returns `None` if it has ended
+/// before.
+pub(crate) fn signal_in_second_round(
+    command: &mut Command,
+    name: &str,
+    is_twice: bool,
+) -> Option<Output> {
+    let mut parent = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let first = wait_for(&mut parent, "t2t-exchange");
+    assert_gone(&[first]);
+    let second = started(&mut parent, "t2t-exchange")?;
+    let trader = started(&mut parent, "t2t-trader")?;
+    let id = parent.id();
+    let ids = if is_twice { vec![id; 2] } else { vec![id] };
+    let is_in_time = has_counted(second, "exchange.ticks", 1) && has_sent(name, &ids);
+    let output = parent.wait_with_output().unwrap();
+    assert_gone(&[second, trader]);
+    (is_in_time && !output.status.success()).then_some(output)
 }
 
 fn is_alive(process: u32) -> bool {

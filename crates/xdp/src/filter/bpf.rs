@@ -7,6 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use super::assembler::Instruction;
 use super::program::BOUND_MAX;
+use crate::capabilities::with_perfmon;
 use crate::fork_guard::ForkGuardedFd;
 
 const MAP_CREATE: i32 = 0;
@@ -252,6 +253,11 @@ pub(crate) fn load_program(
         Ok(program) => return Ok(program),
         Err(reason) => reason,
     };
+    if reason.raw_os_error() == Some(libc::EACCES)
+        && let Some(Ok(program)) = with_perfmon(|| create_fd(PROGRAM_LOAD, &mut load))
+    {
+        return Ok(program);
+    }
     let mut log = vec![0; LOG_BYTES];
     (load.log_level, load.log_size) = (1, LOG_BYTES as u32);
     load.log = log.as_mut_ptr() as u64;

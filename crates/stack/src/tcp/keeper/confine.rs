@@ -17,6 +17,7 @@ const CALLS: &[c_long] = &[
     libc::SYS_bpf,
     libc::SYS_brk,
     libc::SYS_capget,
+    libc::SYS_capset,
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
     libc::SYS_close,
