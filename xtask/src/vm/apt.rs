@@ -1,4 +1,4 @@
-//! Packages of Debian and Ubuntu from other suites, with lists and a cache of their own, so that the
+//! Packages of Debian and Ubuntu from other suites, with lists and a cache of their own. The
 //! machine's apt configuration stays as it is.
 
 use std::fs;
