@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use memmap2::{Advice, MmapRaw};
 
@@ -30,8 +31,28 @@ pub(crate) fn create(name: &CStr) -> io::Result<File> {
 pub fn sealed_copy(name: &CStr, bytes: &[u8]) -> io::Result<File> {
     let mut file = create(name)?;
     file.write_all(bytes)?;
-    add_seals(&file, SEALS | libc::F_SEAL_WRITE)?;
+    seal_bytes(&file)?;
     Ok(file)
+}
+
+/// The longest wait for pages that the kernel still uses.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+
+/// Forbids every change of a memory file. The kernel refuses this as long as anything else refers
+/// to a page, which includes its own lists of pages on a busy machine: it waits about 150 ms and
+/// then reports EBUSY (fcntl(2), F_SEAL_WRITE).
+fn seal_bytes(file: &File) -> io::Result<()> {
+    let start = Instant::now();
+    loop {
+        match add_seals(file, SEALS | libc::F_SEAL_WRITE) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                if start.elapsed() > MAX_WAIT {
+                    return Err(error);
+                }
+            }
+            result => return result,
+        }
+    }
 }
 
 /// The seals of a size.
@@ -191,6 +212,8 @@ fn touch(memory: &MmapRaw) {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::ptr::null_mut;
+
     use super::*;
 
     /// Returns a sealed file of huge pages, if the kernel supports them.
@@ -221,6 +244,30 @@ pub(crate) mod tests {
         let mut bytes = [0; 4];
         file.read_exact_at(&mut bytes, 0).unwrap();
         assert_eq!(&bytes, b"four");
+    }
+
+    #[test]
+    fn sealing_waits_for_pages_in_use() {
+        use std::io::{Read, pipe};
+
+        let mut file = create(c"hairpin-test").unwrap();
+        file.write_all(b"four").unwrap();
+        let (mut reader, writer) = pipe().unwrap();
+        let mut offset = 0;
+        let (source, target) = (file.as_raw_fd(), writer.as_raw_fd());
+        // SAFETY: `offset` outlives the call. The pipe refers to the file's page afterwards.
+        let moved = unsafe { libc::splice(source, &mut offset, target, null_mut(), 4, 0) };
+        assert_eq!(moved, 4);
+        let refused = add_seals(&file, SEALS | libc::F_SEAL_WRITE).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ResourceBusy);
+        std::thread::scope(|threads| {
+            let sealing = threads.spawn(|| seal_bytes(&file));
+            std::thread::sleep(Duration::from_millis(500));
+            assert!(!sealing.is_finished());
+            let mut bytes = [0; 4];
+            reader.read_exact(&mut bytes).unwrap();
+            sealing.join().unwrap().unwrap();
+        });
     }
 
     #[test]
