@@ -16,7 +16,7 @@
 //! | `taps` | network devices with several queues |
 //! | `report` | the lines of a guest |
 //! | `table` | the printed table and the results file |
-//! | `guide` | the table in the guide |
+//! | `guide` | the tables in the docs |
 //!
 //! `init.sh` is the first process of the guest.
 
@@ -94,7 +94,7 @@ enum Profile {
 /// Runs the selected cells on each selected kernel and prints the table. Fails if a cell failed.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let machine = Machine::prepare(arguments)?;
-    let hairpin = hairpin(workspace, arguments)?;
+    let hairpin = hairpin(workspace, arguments, &machine.cells)?;
     let results = machine.run(&hairpin, arguments.json.as_deref())?;
     if arguments.write {
         guide::write(&workspace.root, &results)?;
@@ -222,7 +222,8 @@ fn folder(arguments: &Arguments) -> Result<PathBuf> {
     Ok(folder.canonicalize()?)
 }
 
-fn hairpin(workspace: &Workspace, arguments: &Arguments) -> Result<PathBuf> {
+/// Builds the programs, unless the arguments name them. Returns the path of `hairpin`.
+fn hairpin(workspace: &Workspace, arguments: &Arguments, cells: &[Cell]) -> Result<PathBuf> {
     if let Some(path) = &arguments.hairpin {
         return path.canonicalize().with_context(|| format!("cannot find {}", path.display()));
     }
@@ -233,6 +234,10 @@ fn hairpin(workspace: &Workspace, arguments: &Arguments) -> Result<PathBuf> {
     println!("vm: building hairpin, profile {profile}");
     let build = ["build", "--profile", profile, "-p", "hairpin-cli", "-p", "hairpin-preload"];
     shell(&mut cargo(&workspace.root, build))?;
+    for example in image::examples(cells) {
+        let build = ["build", "--profile", profile, "-p", "hairpin-endpoint", "--example", example];
+        shell(&mut cargo(&workspace.root, build))?;
+    }
     Ok(workspace.target.join(folder).join("hairpin"))
 }
 
@@ -338,7 +343,7 @@ impl KernelRun<'_> {
             log: report.log.clone(),
         };
         println!("vm: {}", result.line());
-        if outcome == Outcome::Failed {
+        if result.shows_log() {
             report.log.iter().for_each(|line| println!("    {line}"));
         }
         result

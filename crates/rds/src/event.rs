@@ -29,9 +29,10 @@ pub enum Event {
         /// Its final state.
         outcome: Outcome,
     },
-    /// Another socket has taken over the peer's address: the peer restarted. Messages in flight to
-    /// the earlier socket are dropped; messages first transmitted after the new socket was bound
-    /// are sent again.
+    /// Another socket has taken over the peer's address: the peer restarted. Messages in flight are
+    /// dropped, because the earlier socket may have received them. Those that it certainly has not
+    /// are sent again: the new socket has refused their first transmission, or this was longer
+    /// after its bind than a packet travels.
     PeerRestarted(SocketAddr),
     /// No socket is bound at the peer's address. The messages transmitted so far are dropped.
     Undeliverable(SocketAddr),

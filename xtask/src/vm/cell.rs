@@ -93,6 +93,8 @@ pub(super) enum Test {
     Rds,
     /// The same with RDS in Ethernet frames
     RdsEthernet,
+    /// The contract of RDS, by sockets of the kernel and by ours, and the round trips of both
+    RdsKernel,
     /// The same with Ethernet frames
     Raw,
     /// Market data of a capture, compared by messages, or after losses by final prices
@@ -179,10 +181,17 @@ impl Test {
         }
     }
 
+    /// Returns the program of our own that the test runs in the guest: an example of the crate
+    /// endpoint.
+    pub(super) fn example(self) -> Option<&'static str> {
+        (self == Self::RdsKernel).then_some("rds_contract")
+    }
+
     /// Returns the kernel's modules.
     pub(super) fn modules(self) -> &'static [&'static str] {
         match self {
             Self::FeedAb => &["veth"],
+            Self::RdsKernel => &["rds", "rds_tcp"],
             _ => &[],
         }
     }
@@ -225,11 +234,17 @@ pub(super) fn select(drivers: &[Driver], devices: &[Device], tests: &[Test]) -> 
 }
 
 impl Cell {
-    /// Returns `false` for IPv6 with a program that has none, and for a driver of no bus.
+    /// Returns `false` for IPv6 with a program that has none, and for a driver of no bus. One pair
+    /// of hosts shows the contract of RDS.
     fn is_possible(&self) -> bool {
         let has_ipv6 = matches!(self.test, Test::RunRedis | Test::RunCurl | Test::RunIperf3);
         (self.device != Device::Ipv6 || has_ipv6)
             && (self.test != Test::Unbind || self.driver.qemu_device().is_some())
+            && (self.test != Test::RdsKernel || self.is_plain_virtio_net())
+    }
+
+    fn is_plain_virtio_net(&self) -> bool {
+        self.driver == Driver::VirtioNet && self.device == Device::None
     }
 
     /// Returns `true` if the driver or the device may change the test's outcome, as far as other

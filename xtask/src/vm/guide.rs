@@ -1,4 +1,4 @@
-//! The table of kernels and drivers in the guide, from the committed results.
+//! The tables in the docs, from the committed results: kernels and drivers, and RDS's contract.
 
 use std::fs;
 use std::path::Path;
@@ -13,19 +13,43 @@ use super::table::{self, Row};
 
 /// The last result of each cell, relative to the root.
 const RESULTS: &str = "docs/results/kernels-and-drivers.json";
-/// The page with the table, relative to the root.
-const PAGE: &str = "docs/guide/kernel-bypass.md";
-const BEGIN: &str = "<!-- kernels -->\n";
-const END: &str = "<!-- /kernels -->\n";
+/// A page with a table.
+struct Page {
+    /// Relative to the root.
+    path: &'static str,
+    /// The name of the comments before and after the table.
+    marker: &'static str,
+    table: fn(&[Row]) -> String,
+}
 
-/// Replaces the cells of these results in the committed ones, and the table of the guide.
+const PAGES: [Page; 2] = [
+    Page { path: "docs/guide/kernel-bypass.md", marker: "kernels", table: markdown },
+    Page { path: "docs/reference/rds-differences.md", marker: "contract", table: contract },
+];
+
+/// Replaces the cells of these results in the committed ones, and the tables of the docs.
 pub(super) fn write(root: &Path, results: &[table::CellResult]) -> Result<()> {
     let committed = table::read(&root.join(RESULTS))?;
     let rows = merged(committed, results.iter().map(Row::from).collect());
     table::write(&rows, &root.join(RESULTS))?;
-    let path = root.join(PAGE);
-    let page = with_table(&fs::read_to_string(&path)?, &rows)?;
-    fs::write(&path, page).with_context(|| format!("cannot write {PAGE}"))
+    for page in PAGES {
+        let path = root.join(page.path);
+        let text = page.with_table(&fs::read_to_string(&path)?, &rows)?;
+        fs::write(&path, text).with_context(|| format!("cannot write {}", page.path))?;
+    }
+    Ok(())
+}
+
+impl Page {
+    /// Returns the text of the page with the table of these rows.
+    fn with_table(&self, text: &str, rows: &[Row]) -> Result<String> {
+        let (begin, end) =
+            (format!("<!-- {} -->\n", self.marker), format!("<!-- /{} -->\n", self.marker));
+        let missing = |marker: &str| format!("{}: no {marker}", self.path);
+        let (before, rest) = text.split_once(&begin).with_context(|| missing(&begin))?;
+        let (_, after) = rest.split_once(&end).with_context(|| missing(&end))?;
+        Ok(format!("{before}{begin}{}{end}{after}", (self.table)(rows)))
+    }
 }
 
 /// Replaces the rows of cells that ran again, and adds those of others.
@@ -39,11 +63,20 @@ fn merged(mut rows: Vec<Row>, newer: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// Returns the page with this table.
-fn with_table(page: &str, rows: &[Row]) -> Result<String> {
-    let (before, rest) = page.split_once(BEGIN).with_context(|| format!("{PAGE}: no {BEGIN}"))?;
-    let (_, after) = rest.split_once(END).with_context(|| format!("{PAGE}: no {END}"))?;
-    Ok(format!("{before}{BEGIN}{}{END}{after}", markdown(rows)))
+/// Returns the outcomes of the contract of RDS on the newest kernel that has shown them.
+fn contract(rows: &[Row]) -> String {
+    let is_of = |row: &&Row| row.test == name_of(Test::RdsKernel) && row.outcome == Outcome::Pass;
+    let Some(row) = rows.iter().rfind(is_of) else { return String::new() };
+    let mut text = format!("Kernel {}, {}:\n\n", row.release, row.driver);
+    for line in row.log.iter().filter_map(|line| line.strip_prefix("client: ")) {
+        if line.starts_with('|') {
+            text += line;
+            text.push('\n');
+        } else if !text.ends_with("\n\n") {
+            text.push('\n');
+        }
+    }
+    text.trim_end().to_owned() + "\n"
 }
 
 /// Returns the table: a line for each driver and device, a column for each kernel.
@@ -137,11 +170,14 @@ mod tests {
     }
 
     #[test]
-    fn guide_has_the_table_of_the_committed_results() {
+    fn docs_have_the_tables_of_the_committed_results() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let rows = table::read(&root.join(RESULTS)).unwrap();
-        let page = fs::read_to_string(root.join(PAGE)).unwrap();
-        assert!(with_table(&page, &rows).unwrap() == page, "run `cargo xtask vm --write`");
+        for page in PAGES {
+            let text = fs::read_to_string(root.join(page.path)).unwrap();
+            let is_current = page.with_table(&text, &rows).unwrap() == text;
+            assert!(is_current, "{}: run `cargo xtask vm --write`", page.path);
+        }
     }
 
     #[test]
@@ -152,6 +188,20 @@ mod tests {
         let all = merged(committed, vec![of(Test::RunUdp, pass), of(Test::Udp, pass)]);
         let shown: Vec<_> = all.iter().map(|it| (&*it.test, it.outcome)).collect();
         assert_eq!(shown, [("udp", pass), ("tcp", pass), ("run-udp", pass)]);
+    }
+
+    #[test]
+    fn contract_is_the_output_of_its_program() {
+        let mut row = row(Kernel::V6_12, Driver::VirtioNet, Test::RdsKernel, Outcome::Pass, "");
+        assert_eq!(
+            contract(std::slice::from_ref(&row)),
+            "Kernel 6.12.4+deb13-amd64, virtio-net:\n"
+        );
+        let lines =
+            ["client: | a |", "client: | b |", "client: compared: 1", "kernel: x", "client: | c |"];
+        row.log = lines.map(str::to_owned).into();
+        let expected = "Kernel 6.12.4+deb13-amd64, virtio-net:\n\n| a |\n| b |\n\n| c |\n";
+        assert_eq!(contract(&[row]), expected);
     }
 
     #[test]
@@ -179,9 +229,10 @@ mod tests {
 | veth |  | untested | through the kernel |
 ";
         assert_eq!(markdown(&rows), expected);
-        let page = format!("before\n{BEGIN}old\n{END}after\n");
-        let expected = format!("before\n{BEGIN}{expected}{END}after\n");
-        assert_eq!(with_table(&page, &rows).unwrap(), expected);
-        assert!(with_table("before\n", &rows).is_err());
+        let [page, _] = &PAGES;
+        let of =
+            |table: &str| format!("before\n<!-- kernels -->\n{table}<!-- /kernels -->\nafter\n");
+        assert_eq!(page.with_table(&of("old\n"), &rows).unwrap(), of(expected));
+        assert!(page.with_table("before\n", &rows).is_err());
     }
 }

@@ -33,13 +33,18 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Finds the programs and their libraries. `hairpin` has the preload library next to it.
+    /// Finds the programs and their libraries. `hairpin` has the preload library next to it, and
+    /// examples of crates in the folder `examples`.
     pub(super) fn find(hairpin: &Path, cells: &[Cell], folder: &Path) -> Result<Self> {
         let preload = hairpin.with_file_name("libhairpin_preload.so");
         let mut files = vec![
             ("bin/hairpin".to_owned(), hairpin.to_owned()),
             ("bin/libhairpin_preload.so".to_owned(), preload),
         ];
+        for example in examples(cells) {
+            files
+                .push((format!("bin/{example}"), hairpin.with_file_name("examples").join(example)));
+        }
         for program in tools::of_cells(cells) {
             files.push((format!("bin/{program}"), tools::path(program)?));
         }
@@ -74,6 +79,11 @@ impl Programs {
         archive.finish()?;
         Ok(())
     }
+}
+
+/// Returns the examples that the cells run.
+pub(super) fn examples(cells: &[Cell]) -> BTreeSet<&'static str> {
+    cells.iter().filter_map(|cell| cell.test.example()).collect()
 }
 
 /// Lists the network cards and the cells, one per line.

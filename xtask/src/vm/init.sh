@@ -32,7 +32,7 @@ report() { echo "$*" >&3; }
 
 # Reports the last lines of a file as the log of the cell.
 report_log() {
-    tail -n 40 "$1" | while IFS= read -r line; do
+    tail -n 60 "$1" | while IFS= read -r line; do
         report "log $(basename "$1"): $line"
     done
 }
@@ -258,6 +258,18 @@ ping_pong() {
     start_pong "$1" "$2" || return
     run_ping "$1" "$2"
     stop "$server"
+}
+
+# The program moves between the hosts by itself.
+rds_contract() {
+    for limit in /proc/sys/net/core/wmem_max /proc/sys/net/core/rmem_max; do
+        echo 16777216 >$limit
+    done
+    timeout -k 10 $((STEP_LIMIT * 10)) /bin/rds_contract /run/netns/a "$host_a" "$if_a" \
+        /run/netns/b "$host_b" "$if_b" >/tmp/client 2>&1
+    status=$?
+    [ $status = 143 ] || [ $status = 137 ] && status=hang
+    report "step client $status"
 }
 
 # Frames have no address of IP: the ping finds the pong by itself.
@@ -516,6 +528,7 @@ run_test() {
     run-curl) curl_run ;;
     run-iperf3) iperf3_run ;;
     rds) ping_pong rds auto ;;
+    rds-kernel) rds_contract ;;
     rds-ethernet) ping_pong "$1" auto ;;
     raw) ping_frames ;;
     feed) feed one ;;

@@ -30,6 +30,11 @@ pub(super) struct CellResult {
 }
 
 impl CellResult {
+    /// Returns `true` if the log says more than the outcome.
+    pub(super) fn shows_log(&self) -> bool {
+        self.outcome == Outcome::Failed || self.cell.test == Test::RdsKernel
+    }
+
     /// Returns one line: `6.12 igb none udp: pass (native, copy, 2 queues)`.
     pub(super) fn line(&self) -> String {
         let mut line = format!("{} {}: {}", self.kernel.name(), self.cell, word(self.outcome));
@@ -126,7 +131,7 @@ pub(super) struct Row {
     /// The share of messages that bypassed the kernel, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) share: Option<f64>,
-    /// The guest's log, unless the test passed.
+    /// The guest's log, if the test failed or its output is a result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) log: Vec<String>,
 }
@@ -150,7 +155,7 @@ impl From<&CellResult> for Row {
             reason: it.reason.clone(),
             mode: it.mode.clone(),
             share: it.share,
-            log: if it.outcome == Outcome::Failed { it.log.clone() } else { Vec::new() },
+            log: if it.shows_log() { it.log.clone() } else { Vec::new() },
         }
     }
 }
