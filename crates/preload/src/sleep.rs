@@ -7,7 +7,7 @@
 //! While threads busy-poll on all cores of the program, they do the watcher's work.
 
 use std::cell::Cell;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 use std::time::Duration;
@@ -39,6 +39,8 @@ const SHARED_NS: u64 = 50_000_000;
 /// that computes is about 4 ms. What the kernel and short wakeups of others take is less, and a
 /// thread that slept for that would lose more.
 const LOSS_NS: u64 = 1_000_000;
+/// The shortest time over which a thread's waits for a core are measured.
+const LOOK_NS: u64 = 50_000_000;
 /// The longest such time of a thread that loses its core again when it busy-polls again.
 const SHARED_MAX_NS: u64 = 2_000_000_000;
 /// The length of such a time from which on the cores are crowded: the second loss in a row.
@@ -96,6 +98,8 @@ thread_local! {
     static SPARES_UNTIL: Cell<u64> = const { Cell::new(0) };
     /// The length of that time.
     static SHARED_FOR: Cell<u64> = const { Cell::new(SHARED_NS) };
+    /// When the thread has last read how long it has waited for a core, and that time.
+    static LOOKED: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
     /// The preemptions of the thread so far.
     static PREEMPTIONS: Cell<i64> = const { Cell::new(0) };
 }
@@ -168,11 +172,16 @@ fn find_loss(now: u64, least: u64) {
 }
 
 /// Begins the time in which the calling thread does not busy-poll: twice as long as the last time
-/// if that has ended only now.
+/// if that has ended only now. A first loss may be the scheduler's: it counts if the thread has
+/// waited for a core for long.
 #[cold]
 fn spare_core(now: u64) {
     let last_end = SPARES_UNTIL.get();
-    let length = if now > last_end + 2 * SHARED_FOR.get() {
+    let is_first = now > last_end + 2 * SHARED_FOR.get();
+    if is_first && !has_waited_for_core(now) {
+        return;
+    }
+    let length = if is_first {
         SHARED_NS
     } else if now >= last_end {
         (2 * SHARED_FOR.get()).min(SHARED_MAX_NS)
@@ -250,19 +259,47 @@ fn ends_crowd() -> bool {
 }
 
 /// Returns `true` if more threads run, or wait for a processor, than are online: the fourth field
-/// of `/proc/loadavg` begins with their number. `false` if it cannot be read, or after the process
-/// has installed a filter of system calls.
+/// of `/proc/loadavg` begins with their number. `false` if it cannot be read.
 fn is_machine_full() -> bool {
     static ONLINE: AtomicU32 = AtomicU32::new(0);
-    if !process::is_accelerating() {
+    if ONLINE.load(Relaxed) == 0 {
+        // SAFETY: the call takes an integer.
+        let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+        ONLINE.store(online.try_into().unwrap_or(u32::MAX), Relaxed);
+    }
+    read_number(c"/proc/loadavg", 3).is_some_and(|count| count > ONLINE.load(Relaxed).into())
+}
+
+/// Returns `true` if the calling thread has waited for a core during more than a fifth of the time
+/// since it last looked, which is [`LOOK_NS`] at least. Where there is a processor for each thread,
+/// two of them share one only until the scheduler moves one. Also `true` if the kernel does not
+/// count the time: the second field of `schedstat`, in ns.
+fn has_waited_for_core(now: u64) -> bool {
+    let Some(waited) = read_number(c"/proc/thread-self/schedstat", 1) else { return true };
+    let (since, before) = LOOKED.get();
+    let (time, delay) = (now.saturating_sub(since), waited.saturating_sub(before));
+    if since == 0 {
+        LOOKED.set((now, waited));
         return false;
+    }
+    if time >= LOOK_NS {
+        LOOKED.set((now, waited));
+    }
+    time >= LOOK_NS && delay > time / 5
+}
+
+/// Returns the number at the start of a field of a file with one line; `None` if it cannot be read,
+/// or after the process has installed a filter of system calls.
+fn read_number(path: &CStr, field: usize) -> Option<u64> {
+    if !process::is_accelerating() {
+        return None;
     }
     let _inside = guard::enter();
     let (mut text, before) = ([0_u8; 128], errno());
     // SAFETY: the path ends with zero; the kernel writes at most as many bytes as the array has.
     let length = unsafe {
         let flags = libc::O_RDONLY | libc::O_CLOEXEC;
-        let fd = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, c"/proc/loadavg".as_ptr(), flags);
+        let fd = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags);
         let length = match c_int::try_from(fd) {
             Ok(fd @ 0..) => {
                 let length = real::read(fd, text.as_mut_ptr().cast(), text.len());
@@ -274,20 +311,14 @@ fn is_machine_full() -> bool {
         set_errno(before);
         length
     };
-    if ONLINE.load(Relaxed) == 0 {
-        // SAFETY: the call takes an integer.
-        let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
-        ONLINE.store(online.try_into().unwrap_or(u32::MAX), Relaxed);
-    }
-    let text = text.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default();
-    runnable(text).is_some_and(|count| count > ONLINE.load(Relaxed))
+    number(text.get(..usize::try_from(length).ok()?)?, field)
 }
 
-/// Returns the number of threads that run or wait for a processor, from `/proc/loadavg`.
-fn runnable(text: &[u8]) -> Option<u32> {
-    let field = text.split(|byte| *byte == b' ').nth(3)?;
-    let count = field.split(|byte| *byte == b'/').next()?;
-    std::str::from_utf8(count).ok()?.parse().ok()
+/// Reads the number at the start of a field.
+fn number(text: &[u8], field: usize) -> Option<u64> {
+    let field = text.split(|byte| *byte == b' ').nth(field)?;
+    let digits = field.split(|byte| !byte.is_ascii_digit()).next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// Returns the time for which a wait that begins now busy-polls.
@@ -712,9 +743,9 @@ mod tests {
 
     #[test]
     fn running_threads_are_the_fourth_field() {
-        assert_eq!(runnable(b"1.87 2.03 1.55 3/127 13881\n"), Some(3));
+        assert_eq!(number(b"1.87 2.03 1.55 3/127 13881\n", 3), Some(3));
         for damaged in [&b""[..], b"1.87 2.03 1.55", b"1.87 2.03 1.55 /127", b"1 2 3 -1/127 5"] {
-            assert_eq!(runnable(damaged), None, "{damaged:?}");
+            assert_eq!(number(damaged, 3), None, "{damaged:?}");
         }
     }
 
