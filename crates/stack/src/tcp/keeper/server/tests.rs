@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hairpin_mapped::{StateFile, StateReader, StateSlot};
-use hairpin_testbed::{Host, Testbed, scaled};
+use hairpin_testbed::{Host, Testbed, eventually, scaled};
 use hairpin_testkit::Random;
 use socket2::Socket;
 
@@ -379,7 +379,7 @@ const PATIENT: Duration = Duration::from_secs(60);
 
 /// Serves a run on the first host while `attack` runs.
 fn with_server(users: Vec<u32>, attack: impl FnOnce(&Testbed, &OwnedFd)) {
-    let testbed = Testbed::builder().build().unwrap();
+    let testbed = Testbed::builder().ipv6().build().unwrap();
     let [host, _] = testbed.hosts();
     let [registration, run] = message::pair().unwrap();
     std::thread::scope(|scope| {
@@ -545,6 +545,73 @@ fn keeper_redirects_only_what_a_socket_receives() {
         assert_eq!(asked, libc::EINVAL);
         let asked = attacker.ask(Request::EndRedirect, attacker.interface, text.as_bytes(), &[]);
         assert_eq!(asked, 0);
+    });
+}
+
+/// Returns a UDP socket that is bound to an address.
+fn bind_udp(domain: Domain, only_v6: bool, local: IpAddr) -> UdpSocket {
+    let socket = Socket::new(domain, Type::DGRAM, None).unwrap();
+    if domain == Domain::IPV6 {
+        socket.set_only_v6(only_v6).unwrap();
+    }
+    socket.bind(&SocketAddr::new(local, 0).into()).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    socket.into()
+}
+
+/// Returns `true` if the kernel delivers a datagram to a socket, `false` if it refuses it.
+fn is_delivered(sender: &UdpSocket, socket: &UdpSocket) -> bool {
+    let mut delivered = false;
+    assert!(eventually(|| {
+        let refused = sender.send(&[OWN]).is_err() || sender.recv(&mut [0]).is_err_and(is_refusal);
+        delivered = socket.recv(&mut [0]).is_ok();
+        delivered || refused
+    }));
+    delivered
+}
+
+fn is_refusal(error: io::Error) -> bool {
+    error.kind() == ErrorKind::ConnectionRefused
+}
+
+/// The port of the other family may be another program's.
+#[test]
+#[ignore = "needs root"]
+fn keeper_redirects_only_the_family_that_a_socket_receives() {
+    with_server(user(), |testbed, run| {
+        let [host, other] = testbed.hosts();
+        let attacker = Attacker::with_interface(run, host);
+        let [any, any_v4] = [Ipv6Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED.to_ipv6_mapped()];
+        let sockets: [(Domain, bool, IpAddr); 4] = [
+            (Domain::IPV4, false, Ipv4Addr::UNSPECIFIED.into()),
+            (Domain::IPV6, true, any.into()),
+            (Domain::IPV6, false, any.into()),
+            (Domain::IPV6, false, any_v4.into()),
+        ];
+        let mut answers = Vec::new();
+        for (domain, only_v6, local) in sockets {
+            let socket = host.run(|| bind_udp(domain, only_v6, local)).unwrap();
+            let port = socket.local_addr().unwrap().port();
+            for address in [host.address().into(), host.address_v6().unwrap().into()] {
+                let to = SocketAddr::new(address, port);
+                let from = if to.is_ipv4() { any_v4.to_canonical() } else { any.into() };
+                let sender = || {
+                    let sender = UdpSocket::bind(SocketAddr::new(from, 0)).unwrap();
+                    sender.set_nonblocking(true).unwrap();
+                    sender.connect(to).unwrap();
+                    sender
+                };
+                let sender = other.run(sender).unwrap();
+                let delivered = is_delivered(&sender, &socket);
+                let text = to.to_string();
+                let asked = Request::Redirect;
+                let answer = attacker.ask(asked, attacker.interface, text.as_bytes(), &[&socket]);
+                let expected = if delivered { 0 } else { libc::EACCES };
+                assert_eq!(answer, expected, "{domain:?}, only IPv6: {only_v6}, {local}: {text}");
+                answers.push(delivered);
+            }
+        }
+        assert_eq!(answers, [true, false, false, true, true, true, true, false]);
     });
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use hairpin_wire::Protocol;
 use hairpin_xdp::{Entry, KeptInterface};
-use socket2::{SockAddr, SockRef};
+use socket2::{SockAddr, SockRef, Socket};
 
 use super::passed::close_udp;
 use super::privileges::Privileges;
@@ -110,8 +110,17 @@ fn receives(socket: &OwnedFd, source: SocketAddr, destination: SocketAddr) -> bo
     let Some(local) = end(reference.local_addr()) else { return false };
     reference.protocol().is_ok_and(|protocol| protocol == Some(socket2::Protocol::UDP))
         && local.port() == destination.port()
-        && (local.ip().is_unspecified() || local.ip() == destination.ip())
+        && (receives_all(&reference, local.ip(), destination.ip())
+            || local.ip() == destination.ip())
         && end(reference.peer_addr()).is_none_or(|peer| peer == source)
+}
+
+/// Returns `true` if a socket is bound to all addresses of the family of `destination`. Those of
+/// IPv6 include IPv4 unless the socket has `IPV6_V6ONLY`; `0.0.0.0` written as IPv6 is IPv4 only.
+fn receives_all(socket: &Socket, local: IpAddr, destination: IpAddr) -> bool {
+    local.is_unspecified()
+        && (local.is_ipv4() == destination.is_ipv4()
+            || local.is_ipv6() && socket.only_v6().is_ok_and(|only| !only))
 }
 
 /// Returns an address as packets have it.
