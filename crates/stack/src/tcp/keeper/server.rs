@@ -1,6 +1,7 @@
 //! The keeper: serves the programs of a run, and ends the connections of those that have died.
 
 mod passed;
+mod peer;
 mod privileges;
 mod requests;
 mod stopped;
@@ -9,8 +10,6 @@ mod udp;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
-
-use socket2::{Domain, SockRef, Type};
 
 use super::message::{self, Message};
 use super::orphan::{InFlight, Orphan, Rest};
@@ -39,7 +38,6 @@ const INTERVAL: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 struct Ending {
     client: Client,
-    process: OwnedFd,
     until: Instant,
 }
 
@@ -114,6 +112,11 @@ impl Server {
             || !self.unclaimed.is_empty()
         {
             let Ok(ready) = self.wait() else { return };
+            for client in &self.clients {
+                if ready.contains(&client.process.as_raw_fd()) {
+                    client.end_requests();
+                }
+            }
             // From the end, because a client that ends is removed.
             for index in (0..self.clients.len()).rev() {
                 if ready.contains(&self.clients[index].socket.as_raw_fd())
@@ -132,11 +135,12 @@ impl Server {
                 self.privileges.close_one(&name);
             }
             let now = Instant::now();
-            let has_ended =
-                |it: &mut Ending| it.until <= now || ready.contains(&it.process.as_raw_fd());
+            let is_over = |client: &Client| ready.contains(&client.process.as_raw_fd());
+            let has_ended = |it: &mut Ending| it.until <= now || is_over(&it.client);
             let ended: Vec<_> = self.ending.extract_if(.., has_ended).collect();
-            for Ending { client, process, .. } in ended {
-                self.finish(client, !ready.contains(&process.as_raw_fd()));
+            for Ending { client, .. } in ended {
+                let is_alive = !is_over(&client);
+                self.finish(client, is_alive);
             }
             self.pending.retain_mut(|it| {
                 it.poll(&self.injector, now);
@@ -148,8 +152,9 @@ impl Server {
 
     /// Waits for requests. Returns the descriptors that have one or have ended.
     fn wait(&self) -> io::Result<Vec<RawFd>> {
-        let fds = self.registration.iter().chain(self.clients.iter().map(|client| &client.socket));
-        let fds = fds.chain(self.ending.iter().map(|ending| &ending.process));
+        let clients = self.clients.iter().flat_map(|client| [&client.socket, &client.process]);
+        let fds = self.registration.iter().chain(clients);
+        let fds = fds.chain(self.ending.iter().map(|ending| &ending.client.process));
         let fds = fds.chain(self.unclaimed.iter().map(|unclaimed| &unclaimed.process));
         let mut fds: Vec<_> = fds
             .map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 })
@@ -189,7 +194,7 @@ impl Server {
 
     /// Accepts a process, unless it has another user than the run.
     fn accept(&mut self, socket: OwnedFd) -> Option<Client> {
-        let Ok(peer) = peer(&socket) else {
+        let Ok(peer) = peer::credentials(&socket) else {
             close_aside(socket);
             return None;
         };
@@ -199,24 +204,36 @@ impl Server {
         } else if self.clients.len() >= CLIENTS_MAX || is_full(&socket) {
             "the keeper of this run has no descriptor left".to_string()
         } else {
-            let mut client = Client::new(socket, peer.pid).ok()?;
-            let is_own = |it: &mut Unclaimed| it.process_id == peer.pid;
-            let own = self.unclaimed.extract_if(.., is_own);
-            client.interfaces.extend(own.map(|it| (it.name, HeldInterface::Bound(it.interface))));
-            return Some(client);
+            match peer::process(&socket, peer.pid) {
+                Ok(process) => return self.admit(socket, peer.pid, process),
+                // It has ended, or is one of another PID namespace.
+                Err(error) => format!("the keeper of this run cannot open the process: {error}"),
+            }
         };
         let _ = message::send(socket.as_fd(), [0; 4], reason.as_bytes(), &[], libc::MSG_DONTWAIT);
         close_aside(socket);
         None
     }
 
+    /// Returns the client of a process, with the interfaces that it has opened before.
+    fn admit(
+        &mut self,
+        socket: OwnedFd,
+        process_id: libc::pid_t,
+        process: OwnedFd,
+    ) -> Option<Client> {
+        let mut client = Client::new(socket, process_id, process).ok()?;
+        let is_own = |it: &mut Unclaimed| it.process_id == process_id;
+        let own = self.unclaimed.extract_if(.., is_own);
+        client.interfaces.extend(own.map(|it| (it.name, HeldInterface::Bound(it.interface))));
+        Some(client)
+    }
+
     /// Ends a client, at the latest when its process has ended.
-    fn end(&mut self, mut client: Client) {
-        match client.process.take() {
-            Some(process) if !client.orphans.is_empty() => {
-                self.ending.push(Ending { client, process, until: Instant::now() + ENDED });
-            }
-            _ => self.finish(client, false),
+    fn end(&mut self, client: Client) {
+        match client.orphans.is_empty() {
+            true => self.finish(client, false),
+            false => self.ending.push(Ending { client, until: Instant::now() + ENDED }),
         }
     }
 
@@ -260,24 +277,6 @@ impl Server {
                 Rest::Reset { sequence } => orphan.reset(sequence, &self.injector),
             }
         }
-    }
-}
-/// Returns the process that has created the other end of a pair of sockets.
-///
-/// # Errors
-/// `InvalidInput` for another descriptor.
-fn peer(socket: &OwnedFd) -> io::Result<libc::ucred> {
-    let reference = SockRef::from(socket);
-    if (reference.domain()?, reference.r#type()?) != (Domain::UNIX, Type::SEQPACKET) {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
-    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    let (level, name, at) = (libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut peer).cast());
-    // SAFETY: the kernel writes at most `length` bytes to the structure.
-    match unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, at, &raw mut length) } {
-        0 => Ok(peer),
-        _ => Err(io::Error::last_os_error()),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddr;
-use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
+use std::net::{Shutdown, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use hairpin_mapped::StateReader;
@@ -36,8 +36,8 @@ const LATE: Duration = Duration::from_secs(1);
 pub(super) struct Client {
     pub(super) socket: OwnedFd,
     pub(super) process_id: libc::pid_t,
-    /// The process, if it could be opened.
-    pub(super) process: Option<OwnedFd>,
+    /// The process: readable when it has ended.
+    pub(super) process: OwnedFd,
     pub(super) state: StateReader,
     /// The connections by slot.
     pub(super) orphans: HashMap<u32, Orphan>,
@@ -92,14 +92,23 @@ pub(super) fn refused(refusal: &Refusal) -> Answer {
 
 impl Client {
     /// Creates the state file of a process, and sends it.
-    pub(super) fn new(socket: OwnedFd, process_id: libc::pid_t) -> io::Result<Self> {
+    pub(super) fn new(
+        socket: OwnedFd,
+        process_id: libc::pid_t,
+        process: OwnedFd,
+    ) -> io::Result<Self> {
         let state = StateReader::create(CONNECTIONS as u32, RING)?;
         let sent = [state.file().as_fd()];
         message::send(socket.as_fd(), [0; 4], &[], &sent, libc::MSG_DONTWAIT)?;
-        let process = open_process(process_id).ok();
         let (orphans, flows, interfaces) = (HashMap::new(), HashMap::new(), HashMap::new());
         let bytes = Vec::new();
         Ok(Self { socket, process_id, process, state, orphans, flows, bytes, interfaces })
+    }
+
+    /// Receives nothing more than what was sent: the process has ended, and another one that holds
+    /// its socket could keep this client without limit.
+    pub(super) fn end_requests(&self) {
+        let _ = SockRef::from(&self.socket).shutdown(Shutdown::Both);
     }
 
     /// Serves one request; `None` if the process has ended. A request that the library does not
@@ -485,11 +494,9 @@ impl Client {
                 return self.refuse_open(number, &error);
             }
         };
-        if let Some(process) = &self.process {
-            // Without this, the death of the keeper ends the bypass.
-            let process = (self.process_id, process.as_fd());
-            let _ = privileges.vault.add(name, process, &kept);
-        }
+        // Without this, the death of the keeper ends the bypass.
+        let process = (self.process_id, self.process.as_fd());
+        let _ = privileges.vault.add(name, process, &kept);
         self.interfaces.insert(name.to_string(), HeldInterface::Bound(kept));
         let numbers = [number, 0, takes_long_frames.into(), 0];
         message::send(self.socket.as_fd(), numbers, &[], &[], libc::MSG_DONTWAIT).ok()
@@ -532,15 +539,4 @@ fn flow([local, remote]: [SocketAddr; 2]) -> Entry {
 
 fn invalid() -> io::Error {
     io::Error::from_raw_os_error(libc::EINVAL)
-}
-
-/// Opens a process (pidfd_open(2)).
-fn open_process(process: libc::pid_t) -> io::Result<OwnedFd> {
-    // SAFETY: the call takes integers.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, process, 0) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is new.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
 }

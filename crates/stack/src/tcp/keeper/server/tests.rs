@@ -11,7 +11,7 @@ use std::time::Duration;
 use hairpin_mapped::{StateFile, StateReader, StateSlot};
 use hairpin_testbed::{Host, Testbed, eventually, scaled};
 use hairpin_testkit::Random;
-use socket2::Socket;
+use socket2::{Domain, SockRef, Socket, Type};
 
 use super::*;
 use crate::tcp::keeper::KeeperClient;
@@ -75,7 +75,8 @@ fn dead_client(state: StateReader, slot: u32, orphan: Orphan) -> Client {
     let [socket, _program] = message::pair().unwrap();
     let orphans = HashMap::from([(slot, orphan)]);
     let (flows, interfaces) = (HashMap::new(), HashMap::new());
-    let (process_id, process, bytes) = (0, None, Vec::new());
+    let (process_id, bytes) = (0, Vec::new());
+    let process = peer::process(&socket, std::process::id().cast_signed()).unwrap();
     Client { socket, process_id, process, state, orphans, flows, bytes, interfaces }
 }
 
@@ -612,6 +613,48 @@ fn keeper_redirects_only_the_family_that_a_socket_receives() {
             }
         }
         assert_eq!(answers, [true, false, false, true, true, true, true, false]);
+    });
+}
+
+/// Registers a process that ends at once. Returns the client's socket, which it has passed on.
+fn register_and_end(run: &OwnedFd) -> OwnedFd {
+    let [kept, passed] = message::pair().unwrap();
+    // SAFETY: the child makes only system calls.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        if let Ok([ours, theirs]) = message::pair() {
+            let _ = message::send(run.as_fd(), [0; 4], &[], &[theirs.as_fd()], 0);
+            let _ = message::await_message(ours.as_fd(), PATIENT);
+            let _ = message::send(passed.as_fd(), [0; 4], &[], &[ours.as_fd()], 0);
+        }
+        // SAFETY: ends the child without the exit handlers of its parent.
+        unsafe { libc::_exit(0) };
+    }
+    // SAFETY: no status is requested.
+    assert_eq!(unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) }, child);
+    drop(passed);
+    let message = message::receive(kept.as_fd(), 0).unwrap().unwrap();
+    message.descriptors.into_iter().next().unwrap()
+}
+
+/// A process may pass its socket on, to one outside of the run for example.
+#[test]
+#[ignore = "needs root"]
+fn keeper_ends_a_client_whose_process_has_ended() {
+    let testbed = Testbed::builder().build().unwrap();
+    let [host, _] = testbed.hosts();
+    let [registration, run] = message::pair().unwrap();
+    std::thread::scope(|scope| {
+        let serve = || new_server(registration, Injector::open().unwrap(), Vec::new(), user());
+        let server = scope.spawn(move || host.run(|| serve().run()).unwrap());
+        let socket = register_and_end(&run);
+        // The state file was sent before; then the end, although this process holds the socket.
+        assert_eq!(message::receive(socket.as_fd(), 0).unwrap().unwrap().descriptors.len(), 1);
+        drop(run);
+        let ended = eventually(|| server.is_finished());
+        drop(socket);
+        server.join().unwrap();
+        assert!(ended, "the keeper serves a client without a process");
     });
 }
 
