@@ -15,15 +15,17 @@ use crate::tcp::injector::{Injector, ends};
 use crate::tcp::kernel_socket::KernelSocket;
 use crate::tcp::transfer::Refusal;
 
-/// Redirects what the socket receives otherwise, unless a rule of the host applies to it.
+/// Redirects what the socket receives otherwise, at an address of the run's interfaces, unless a
+/// rule of the host applies to it.
 pub(super) fn redirect(
     interface: &KeptInterface,
     entry: &Entry,
     socket: OwnedFd,
     privileges: &mut Privileges,
 ) -> Answer {
-    let is_own =
-        owns(&socket, entry, interface.index()) && privileges.has_namespace_of(socket.as_fd());
+    let is_own = owns(&socket, entry, interface.index())
+        && privileges.has_namespace_of(socket.as_fd())
+        && is_here(entry, privileges);
     let local = SockRef::from(&socket).local_addr().ok().and_then(|local| local.as_socket());
     close_udp(socket);
     match local {
@@ -32,6 +34,17 @@ pub(super) fn redirect(
             None => done(interface.redirect(entry).map_err(errno)),
         },
         _ => failure(&io::Error::from_raw_os_error(libc::EACCES)),
+    }
+}
+
+/// Returns `true` if an entry is for a group or for an address of the run's interfaces. A host that
+/// forwards also receives frames for others, whose addresses any user can bind (`IP_FREEBIND`).
+fn is_here(entry: &Entry, privileges: &mut Privileges) -> bool {
+    match entry {
+        Entry::Flow { local, .. } | Entry::Local { local, .. } => {
+            privileges.has_address(local.ip())
+        }
+        _ => true,
     }
 }
 

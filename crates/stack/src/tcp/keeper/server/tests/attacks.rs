@@ -1,0 +1,143 @@
+//! Attempts of a program of the run to receive what is another's, and to stop the keeper.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use hairpin_testbed::eventually;
+
+use super::*;
+
+/// Returns a UDP socket that is bound to an address.
+fn bind_udp(domain: Domain, only_v6: bool, local: IpAddr) -> UdpSocket {
+    let socket = Socket::new(domain, Type::DGRAM, None).unwrap();
+    if domain == Domain::IPV6 {
+        socket.set_only_v6(only_v6).unwrap();
+    }
+    socket.bind(&SocketAddr::new(local, 0).into()).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    socket.into()
+}
+
+/// Returns `true` if the kernel delivers a datagram to a socket, `false` if it refuses it.
+fn is_delivered(sender: &UdpSocket, socket: &UdpSocket) -> bool {
+    let mut delivered = false;
+    assert!(eventually(|| {
+        let refused = sender.send(&[OWN]).is_err() || sender.recv(&mut [0]).is_err_and(is_refusal);
+        delivered = socket.recv(&mut [0]).is_ok();
+        delivered || refused
+    }));
+    delivered
+}
+
+fn is_refusal(error: io::Error) -> bool {
+    error.kind() == ErrorKind::ConnectionRefused
+}
+
+/// The port of the other family may be another program's.
+#[test]
+#[ignore = "needs root"]
+fn keeper_redirects_only_the_family_that_a_socket_receives() {
+    with_server(user(), |testbed, run| {
+        let [host, other] = testbed.hosts();
+        let attacker = Attacker::with_interface(run, host);
+        let [any, any_v4] = [Ipv6Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED.to_ipv6_mapped()];
+        let sockets: [(Domain, bool, IpAddr); 4] = [
+            (Domain::IPV4, false, Ipv4Addr::UNSPECIFIED.into()),
+            (Domain::IPV6, true, any.into()),
+            (Domain::IPV6, false, any.into()),
+            (Domain::IPV6, false, any_v4.into()),
+        ];
+        let mut answers = Vec::new();
+        for (domain, only_v6, local) in sockets {
+            let socket = host.run(|| bind_udp(domain, only_v6, local)).unwrap();
+            let port = socket.local_addr().unwrap().port();
+            for address in [host.address().into(), host.address_v6().unwrap().into()] {
+                let to = SocketAddr::new(address, port);
+                let from = if to.is_ipv4() { any_v4.to_canonical() } else { any.into() };
+                let sender = || {
+                    let sender = UdpSocket::bind(SocketAddr::new(from, 0)).unwrap();
+                    sender.set_nonblocking(true).unwrap();
+                    sender.connect(to).unwrap();
+                    sender
+                };
+                let sender = other.run(sender).unwrap();
+                let delivered = is_delivered(&sender, &socket);
+                let text = to.to_string();
+                let asked = Request::Redirect;
+                let answer = attacker.ask(asked, attacker.interface, text.as_bytes(), &[&socket]);
+                let expected = if delivered { 0 } else { libc::EACCES };
+                assert_eq!(answer, expected, "{domain:?}, only IPv6: {only_v6}, {local}: {text}");
+                answers.push(delivered);
+            }
+        }
+        assert_eq!(answers, [true, false, false, true, true, true, true, false]);
+    });
+}
+
+/// Registers a process that ends at once. Returns the client's socket, which it has passed on.
+fn register_and_end(run: &OwnedFd) -> OwnedFd {
+    let [kept, passed] = message::pair().unwrap();
+    // SAFETY: the child makes only system calls.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        if let Ok([ours, theirs]) = message::pair() {
+            let _ = message::send(run.as_fd(), [0; 4], &[], &[theirs.as_fd()], 0);
+            let _ = message::await_message(ours.as_fd(), PATIENT);
+            let _ = message::send(passed.as_fd(), [0; 4], &[], &[ours.as_fd()], 0);
+        }
+        // SAFETY: ends the child without the exit handlers of its parent.
+        unsafe { libc::_exit(0) };
+    }
+    // SAFETY: no status is requested.
+    assert_eq!(unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) }, child);
+    drop(passed);
+    let message = message::receive(kept.as_fd(), 0).unwrap().unwrap();
+    message.descriptors.into_iter().next().unwrap()
+}
+
+/// A process may pass its socket on, to one outside of the run for example.
+#[test]
+#[ignore = "needs root"]
+fn keeper_ends_a_client_whose_process_has_ended() {
+    let testbed = Testbed::builder().build().unwrap();
+    let [host, _] = testbed.hosts();
+    let [registration, run] = message::pair().unwrap();
+    std::thread::scope(|scope| {
+        let serve = || new_server(registration, Injector::open().unwrap(), Vec::new(), user());
+        let server = scope.spawn(move || host.run(|| serve().run()).unwrap());
+        let socket = register_and_end(&run);
+        // The state file was sent before; then the end, although this process holds the socket.
+        assert_eq!(message::receive(socket.as_fd(), 0).unwrap().unwrap().descriptors.len(), 1);
+        drop(run);
+        let ended = eventually(|| server.is_finished());
+        drop(socket);
+        server.join().unwrap();
+        assert!(ended, "the keeper serves a client without a process");
+    });
+}
+
+/// A host that forwards has frames for other hosts, and any user can bind their addresses
+/// (`IP_FREEBIND`).
+#[test]
+#[ignore = "needs root"]
+fn keeper_redirects_no_address_of_another_host() {
+    with_server(user(), |testbed, run| {
+        let [host, _] = testbed.hosts();
+        let attacker = Attacker::with_interface(run, host);
+        let ask = |text: &str, socket: &UdpSocket| {
+            attacker.ask(Request::Redirect, attacker.interface, text.as_bytes(), &[socket])
+        };
+        let bind = |local: &str| {
+            let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
+            socket.set_freebind_v4(true).unwrap();
+            socket.bind(&local.parse::<SocketAddr>().unwrap().into()).unwrap();
+            UdpSocket::from(socket)
+        };
+        let foreign = host.run(|| bind("203.0.113.7:7060")).unwrap();
+        assert_eq!(ask("203.0.113.7:7060", &foreign), libc::EACCES);
+        let any = host.run(|| bind("0.0.0.0:7061")).unwrap();
+        for address in ["203.0.113.7", "0.0.0.0", "255.255.255.255", "127.0.0.1"] {
+            assert_eq!(ask(&format!("{address}:7061"), &any), libc::EACCES, "{address}");
+        }
+        assert_eq!(ask(&format!("{}:7061", host.address()), &any), 0);
+    });
+}
