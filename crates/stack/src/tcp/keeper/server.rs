@@ -222,7 +222,7 @@ impl Server {
         process_id: libc::pid_t,
         process: OwnedFd,
     ) -> Option<Client> {
-        let mut client = Client::new(socket, process_id, process).ok()?;
+        let mut client = Client::new(socket, process_id, process)?;
         let is_own = |it: &mut Unclaimed| it.process_id == process_id;
         let own = self.unclaimed.extract_if(.., is_own);
         client.interfaces.extend(own.map(|it| (it.name, HeldInterface::Bound(it.interface))));

@@ -92,17 +92,19 @@ pub(super) fn refused(refusal: &Refusal) -> Answer {
 
 impl Client {
     /// Creates the state file of a process, and sends it.
-    pub(super) fn new(
-        socket: OwnedFd,
-        process_id: libc::pid_t,
-        process: OwnedFd,
-    ) -> io::Result<Self> {
-        let state = StateReader::create(CONNECTIONS as u32, RING)?;
-        let sent = [state.file().as_fd()];
-        message::send(socket.as_fd(), [0; 4], &[], &sent, libc::MSG_DONTWAIT)?;
+    pub(super) fn new(socket: OwnedFd, process_id: libc::pid_t, process: OwnedFd) -> Option<Self> {
+        let send = |state: StateReader| {
+            let sent = [state.file().as_fd()];
+            message::send(socket.as_fd(), [0; 4], &[], &sent, libc::MSG_DONTWAIT).map(|()| state)
+        };
+        let Ok(state) = StateReader::create(CONNECTIONS as u32, RING).and_then(send) else {
+            // Messages that were not received have descriptors, which close with it.
+            close_aside(socket);
+            return None;
+        };
         let (orphans, flows, interfaces) = (HashMap::new(), HashMap::new(), HashMap::new());
         let bytes = Vec::new();
-        Ok(Self { socket, process_id, process, state, orphans, flows, bytes, interfaces })
+        Some(Self { socket, process_id, process, state, orphans, flows, bytes, interfaces })
     }
 
     /// Receives nothing more than what was sent: the process has ended, and another one that holds

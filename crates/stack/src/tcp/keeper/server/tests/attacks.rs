@@ -141,3 +141,29 @@ fn keeper_redirects_no_address_of_another_host() {
         assert_eq!(ask(&format!("{}:7061", host.address()), &any), 0);
     });
 }
+
+/// The queue of a socket has the last descriptor of a connection whose close waits for an hour.
+#[test]
+#[ignore = "needs root"]
+fn keeper_waits_for_no_descriptor_in_the_queue_of_a_refused_client() {
+    with_server(user(), |testbed, run| {
+        let [host, other] = testbed.hosts();
+        let server = other.run(|| TcpListener::bind((other.address(), 0))).unwrap().unwrap();
+        let to = server.local_addr().unwrap();
+        let mut connection = host.run(|| TcpStream::connect(to)).unwrap().unwrap();
+        let reference = SockRef::from(&connection);
+        reference.set_linger(Some(Duration::from_secs(3_600))).unwrap();
+        reference.set_nonblocking(true).unwrap();
+        while connection.write(&[0; 65_536]).is_ok() {}
+        let [ours, theirs] = message::pair().unwrap();
+        message::send(ours.as_fd(), [0; 4], &[], &[connection.as_fd()], 0).unwrap();
+        drop(connection);
+        // The state file cannot be sent.
+        drop(ours);
+        message::send(run.as_fd(), [0; 4], &[], &[theirs.as_fd()], 0).unwrap();
+        drop(theirs);
+        let begin = Instant::now();
+        assert_eq!(Attacker::new(run).ask(Request::Release, 0, &[], &[]), 0);
+        assert!(begin.elapsed() < Duration::from_secs(3_600));
+    });
+}
