@@ -29,7 +29,7 @@ use crate::tcp::takeover::{CONNECTIONS, RING, RING_MAX};
 use crate::tcp::transfer::{Given, Refusal, Sent, Taken};
 
 /// The time for which the last packets of a connection may still be injected after its handback.
-const LATE: Duration = Duration::from_secs(1);
+pub(super) const LATE: Duration = Duration::from_secs(1);
 
 /// What the keeper holds for a process.
 #[derive(Debug)]
@@ -431,7 +431,8 @@ impl Client {
     /// Presents a packet to the kernel if a peer of this process may have sent it.
     fn inject(&self, packet: &mut [u8], injector: &Injector) {
         if let Some([source, destination]) = ends(packet, Protocol::TCP)
-            && self.flows.contains_key(&[destination, source])
+            && let Some(until) = self.flows.get(&[destination, source])
+            && until.is_none_or(|until| until > Instant::now())
         {
             // The peer sends again what is lost.
             let _ = injector.inject(packet);

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 use hairpin_testbed::eventually;
+use hairpin_wire::{Ipv4Header, Protocol, TcpFlags, TcpHeader};
 
 use super::*;
 
@@ -165,5 +166,61 @@ fn keeper_waits_for_no_descriptor_in_the_queue_of_a_refused_client() {
         let begin = Instant::now();
         assert_eq!(Attacker::new(run).ask(Request::Release, 0, &[], &[]), 0);
         assert!(begin.elapsed() < Duration::from_secs(3_600));
+    });
+}
+
+/// Returns a segment of a connection's peer that resets the connection.
+fn reset([local, remote]: [SocketAddr; 2], connection: &TcpStream) -> Vec<u8> {
+    let (IpAddr::V4(source), IpAddr::V4(to)) = (remote.ip(), local.ip()) else { panic!("IPv4") };
+    let kernel = crate::tcp::kernel_socket::KernelSocket::new(connection.as_fd());
+    kernel.start_repair().unwrap();
+    kernel.select(crate::tcp::kernel_socket::Queue::Receive).unwrap();
+    let sequence = kernel.sequence().unwrap();
+    kernel.end_repair().unwrap();
+    let mut tcp = TcpHeader::new(remote.port(), local.port());
+    tcp.set_sequence_number(sequence);
+    tcp.set_flags(TcpFlags::RST);
+    let mut ip = Ipv4Header::new(Protocol::TCP, source, to);
+    ip.set_total_length((Ipv4Header::SIZE + TcpHeader::SIZE) as u16);
+    ip.set_ttl(64);
+    ip.fill_checksum();
+    [ip.as_bytes(), tcp.as_bytes()].concat()
+}
+
+/// The port of a connection that has ended may be another program's, to the same peer.
+#[test]
+#[ignore = "needs root"]
+fn keeper_injects_no_packet_long_after_the_end_of_a_connection() {
+    with_server(user(), |testbed, run| {
+        let [host, other] = testbed.hosts();
+        let attacker = Attacker::with_interface(run, host);
+        let server = other.run(|| TcpListener::bind((other.address(), 0))).unwrap().unwrap();
+        let to = server.local_addr().unwrap();
+        let connection = host.run(|| TcpStream::connect(to)).unwrap().unwrap();
+        let local = connection.local_addr().unwrap();
+        assert_eq!(attacker.ask(Request::TakeOver, 0, &[], &[&connection]), 0);
+        assert_eq!(attacker.ask(Request::Undo, 0, &[], &[]), 0);
+        assert_eq!(attacker.ask(Request::Release, 0, &[], &[]), 0);
+        SockRef::from(&connection).set_linger(Some(Duration::ZERO)).unwrap();
+        drop((connection, server.accept().unwrap()));
+        // Longer than the last packets of a connection may take.
+        std::thread::sleep(requests::LATE);
+        let bind = || {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+            socket.bind(&local.into()).unwrap();
+            socket.connect(&to.into()).unwrap();
+            TcpStream::from(socket)
+        };
+        let mut victim = host.run(bind).unwrap();
+        let (mut peer, _) = server.accept().unwrap();
+        attacker.send(Request::Inject, 0, &reset([local, to], &victim), &[]);
+        assert_eq!(attacker.ask(Request::Release, 0, &[], &[]), 0);
+        peer.write_all(&MESSAGE).unwrap();
+        victim.read_exact(&mut [0; MESSAGE.len()]).unwrap();
+        // Such a packet ends the connection if it is injected.
+        let mut packet = reset([local, to], &victim);
+        host.run(Injector::open).unwrap().unwrap().inject(&mut packet).unwrap();
+        let error = victim.read_exact(&mut [0; MESSAGE.len()]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     });
 }
