@@ -108,9 +108,10 @@ impl Client {
     }
 
     /// Receives nothing more than what was sent: the process has ended, and another one that holds
-    /// its socket could keep this client without limit.
+    /// its socket could keep this client without limit. Sending stays possible, because the socket
+    /// may be the one at which the programs of the run register.
     pub(super) fn end_requests(&self) {
-        let _ = SockRef::from(&self.socket).shutdown(Shutdown::Both);
+        let _ = SockRef::from(&self.socket).shutdown(Shutdown::Read);
     }
 
     /// Serves one request; `None` if the process has ended. A request that the library does not
