@@ -25,7 +25,8 @@ pub(crate) struct Arguments {
     /// The simulation to run
     name: Name,
     /// Number of runs, each with the next seed [default: t2t: one hour of ticks at one per
-    /// millisecond; feed, order, tcp, programs: 10,000; rds: 20,000; with --mutants 50, tcp: 200]
+    /// millisecond; feed, order, tcp, programs: 10,000; rds: 20,000;
+    /// keeper: 400; with --mutants 50, tcp: 200]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
     /// First seed
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
     /// Ticks per run of t2t; a failed seed repeats only with the same number
     #[arg(long, value_name = "N", default_value_t = 3_600)]
     ticks: u64,
-    /// Print each event on a line (feed, order, rds, tcp, programs)
+    /// Print each event on a line (feed, order, rds, tcp, programs, keeper)
     #[arg(long)]
     trace: bool,
     /// Build copies of the crates with a mutant each, and fail unless the simulation detects it
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
 }
 
 /// A simulation, which is a test of the crate `hairpin`, `hairpin-rds` or `hairpin-tcp`; or random
-/// programs on real sockets.
+/// or hostile programs on real sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Name {
     /// Exchange, three traders and the network between them
@@ -62,6 +63,8 @@ enum Name {
     Tcp,
     /// Random programs on the kernel and under hairpin run, as root
     Programs,
+    /// Hostile programs at the keeper of hairpin run, as root
+    Keeper,
 }
 
 /// The ticks of one hour, one per millisecond.
@@ -70,6 +73,8 @@ const HOUR: u64 = 3_600_000;
 const MANY_SEEDS: u64 = 10_000;
 /// The default number of runs of the simulation of reliable datagrams, which are shorter.
 const RDS_SEEDS: u64 = 20_000;
+/// The default number of runs of the simulation of hostile programs: some ten minutes.
+const KEEPER_SEEDS: u64 = 400;
 /// The default number of runs against each mutant.
 const MUTANT_SEEDS: u64 = 50;
 /// The same for TCP, whose runs are shorter: as many as the tests run.
@@ -79,7 +84,7 @@ const TCP_MUTANT_SEEDS: u64 = 200;
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let &Arguments { name, from, ticks, trace, .. } = arguments;
     ensure!(
-        !matches!(name, Name::T2t | Name::Programs) || !arguments.mutants,
+        !matches!(name, Name::T2t | Name::Programs | Name::Keeper) || !arguments.mutants,
         "--mutants requires sim feed, order, rds or tcp"
     );
     ensure!(name != Name::T2t || !trace, "--trace requires another simulation than t2t");
@@ -92,7 +97,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             Name::Order => (mutants::ORDER, MUTANT_SEEDS),
             Name::Rds => (mutants::RDS, MUTANT_SEEDS),
             Name::Tcp => (mutants::TCP, TCP_MUTANT_SEEDS),
-            Name::Feed | Name::T2t | Name::Programs => (mutants::FEED, MUTANT_SEEDS),
+            Name::Feed | Name::T2t | Name::Programs | Name::Keeper => (mutants::FEED, MUTANT_SEEDS),
         };
         return mutants::run(workspace, subject, from, arguments.seeds.unwrap_or(default));
     }
@@ -100,6 +105,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         Name::T2t => HOUR.div_ceil(ticks.max(1)),
         Name::Feed | Name::Order | Name::Tcp | Name::Programs => MANY_SEEDS,
         Name::Rds => RDS_SEEDS,
+        Name::Keeper => KEEPER_SEEDS,
     };
     let seeds = arguments.seeds.unwrap_or(default);
     let (package, test, only): (_, _, &[&str]) = match name {
@@ -128,6 +134,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             "random_programs",
             &["random_programs_print_the_same_as_with_the_kernel"],
         ),
+        Name::Keeper => {
+            ("hairpin-stack", "keeper", &["hostile_programs_gain_nothing_from_the_keeper"])
+        }
     };
     println!("sim: seeds {from} to {}", from.saturating_add(seeds.max(1) - 1));
     let test = ["test", "--release", "--package", package, "--test", test];
