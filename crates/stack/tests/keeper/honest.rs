@@ -10,6 +10,9 @@ use hairpin_netsim::Census;
 use hairpin_stack::{KeeperClient, SocketOptions, Stack, StackSettings, TcpSocket};
 use hairpin_testbed::Host;
 
+use crate::packet;
+use crate::passable::receive_next;
+
 /// Longer than anything here takes.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -126,6 +129,12 @@ impl Victim {
     /// Returns the ends of its connection.
     pub(crate) fn ends(&self) -> [SocketAddr; 2] {
         [self.connection.local_addr().unwrap(), self.connection.peer_addr().unwrap()]
+    }
+
+    /// Returns a packet that would end its connection.
+    pub(crate) fn reset(&self) -> Option<Vec<u8>> {
+        let [local, remote] = self.ends();
+        packet::reset(remote, local, receive_next(&self.connection))
     }
 
     /// Receives what is sent to it, and nothing else.

@@ -6,10 +6,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use hairpin_netsim::Census;
 use hairpin_testkit::Random;
-use hairpin_wire::{Ipv4Header, Protocol, TcpFlags, TcpHeader, UdpHeader};
 use socket2::SockRef;
 
 use crate::client::{self, Client, DESCRIPTORS_MAX, LONGEST, message};
+use crate::packet;
 use crate::passable::{GROUP, Passable, Wire};
 
 /// The numbers of the requests (`Request` in src/tcp/keeper/message.rs).
@@ -65,6 +65,8 @@ pub(crate) struct Hostile<'t> {
     members: Vec<Member>,
     passables: Vec<Passable>,
     texts: Vec<String>,
+    /// Packets that reset the connections of victims.
+    pub(crate) resets: Vec<Vec<u8>>,
     /// Sockets of processes that have ended.
     pub(crate) left: Vec<OwnedFd>,
     pub(crate) census: Census,
@@ -103,8 +105,8 @@ impl<'t> Hostile<'t> {
         let victims = targets.datagrams.iter().map(ToString::to_string).chain(flows);
         let texts = victims.chain(others).chain(ports).chain(own).collect();
         let (run, rng) = (run.as_fd(), Random::new(seed));
-        let (members, left, census) = (Vec::new(), Vec::new(), Census::new());
-        Self { wire, run, targets, rng, members, passables, texts, left, census }
+        let (members, left, resets, census) = (Vec::new(), Vec::new(), Vec::new(), Census::new());
+        Self { wire, run, targets, rng, members, passables, texts, resets, left, census }
     }
 
     /// Returns the entries that the filters may have.
@@ -377,12 +379,12 @@ impl<'t> Hostile<'t> {
     /// Presents packets of others to the kernel.
     fn inject(&mut self) {
         let at = self.member();
-        let [local, remote] = self.rng.pick(&self.targets.connections);
+        let [_, remote] = self.rng.pick(&self.targets.connections);
         let to = self.rng.pick(&self.targets.datagrams);
-        let packets =
-            [packet(remote, local, true), packet(remote, to, false), packet(to, to, false)];
+        let datagrams = [packet::datagram(remote, to), packet::datagram(to, to)];
+        let packets = datagrams.into_iter().flatten().chain(self.resets.iter().cloned());
         let passable = &self.passables[self.rng.index(self.passables.len())];
-        for packet in packets.into_iter().flatten() {
+        for packet in packets {
             let client = &self.members[at].client;
             client.send([INJECT, 0, 0, 0], &packet, &[]);
             client.send([INJECT_UDP, 0, 0, 0], &packet, &[passable.fd.as_fd()]);
@@ -517,23 +519,4 @@ fn disconnect(socket: &OwnedFd) {
     let length = size_of_val(&to) as libc::socklen_t;
     // SAFETY: the kernel reads the address.
     unsafe { libc::connect(socket.as_raw_fd(), &raw const to, length) };
-}
-
-/// Returns a packet of IPv4 with a reset of a connection or a datagram.
-fn packet(from: SocketAddr, to: SocketAddr, is_reset: bool) -> Option<Vec<u8>> {
-    let (SocketAddr::V4(from), SocketAddr::V4(to)) = (from, to) else { return None };
-    let (protocol, segment) = if is_reset {
-        let mut tcp = TcpHeader::new(from.port(), to.port());
-        tcp.set_flags(TcpFlags::SYN);
-        (Protocol::TCP, tcp.as_bytes().to_vec())
-    } else {
-        let mut udp = UdpHeader::new(from.port(), to.port());
-        udp.set_length(UdpHeader::SIZE as u16);
-        (Protocol::UDP, udp.as_bytes().to_vec())
-    };
-    let mut ip = Ipv4Header::new(protocol, *from.ip(), *to.ip());
-    ip.set_total_length((Ipv4Header::SIZE + segment.len()) as u16);
-    ip.set_ttl(64);
-    ip.fill_checksum();
-    Some([ip.as_bytes(), &segment].concat())
 }

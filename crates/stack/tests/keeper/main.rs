@@ -7,6 +7,7 @@
 //! | `hostile` | the steps of hostile programs, and which answers are allowed |
 //! | `client` | a connection to the keeper that sends any bytes |
 //! | `passable` | descriptors of every kind, and what their owner may have |
+//! | `packet` | packets that seem to come from another host |
 //! | `honest` | a program with the library, and victims on the kernel |
 //! | `process` | the keeper's processes, descriptors and filter entries |
 //!
@@ -16,6 +17,7 @@
 mod client;
 mod honest;
 mod hostile;
+mod packet;
 mod passable;
 mod process;
 mod world;
@@ -47,12 +49,12 @@ const CLASSES: &[&str] = &[
     "message: not read",
     "message: oversized",
     "message: truncated",
+    "repair: ended",
     "request: with a wrong descriptor",
     "takeover: allowed",
     "takeover: refused",
     "takeover: undone",
     "takeover: bound meanwhile",
-    "repair: ended",
 ];
 
 #[test]

@@ -41,21 +41,12 @@ impl Passable {
 
     /// Returns `true` for a TCP socket in repair mode.
     pub(crate) fn is_repairing(&self) -> bool {
-        let (mut mode, mut length) = (0, size_of::<i32>() as libc::socklen_t);
-        let (fd, at) = (self.fd.as_raw_fd(), (&raw mut mode).cast());
-        // SAFETY: the kernel writes an integer.
-        let read =
-            unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, TCP_REPAIR, at, &raw mut length) };
-        self.is_tcp && read == 0 && mode != 0
+        self.is_tcp && tcp_option(&self.fd, TCP_REPAIR).is_some_and(|mode| mode != 0)
     }
 
     /// Starts repair mode, as a keeper that was killed leaves it. Returns `false` for others.
     pub(crate) fn start_repair(&self) -> bool {
-        let (mode, length) = (1, size_of::<i32>() as libc::socklen_t);
-        let (fd, at) = (self.fd.as_raw_fd(), (&raw const mode).cast());
-        // SAFETY: the kernel reads an integer.
-        let set = || unsafe { libc::setsockopt(fd, libc::IPPROTO_TCP, TCP_REPAIR, at, length) };
-        self.connection.is_some() && set() == 0
+        self.connection.is_some() && set_tcp_option(&self.fd, TCP_REPAIR, 1)
     }
 
     /// Makes a frame of a connection arrive. Returns `false` if the connection has ended.
@@ -65,6 +56,32 @@ impl Passable {
         reference.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
         peer.write_all(&[1]).is_ok() && (&*reference).read(&mut [0]).is_ok()
     }
+}
+
+/// Returns the sequence number that a connection expects next.
+pub(crate) fn receive_next(connection: &impl AsRawFd) -> u32 {
+    const TCP_REPAIR_QUEUE: libc::c_int = 20;
+    const TCP_QUEUE_SEQ: libc::c_int = 21;
+    assert!(set_tcp_option(connection, TCP_REPAIR, 1));
+    assert!(set_tcp_option(connection, TCP_REPAIR_QUEUE, 1));
+    let next = tcp_option(connection, TCP_QUEUE_SEQ);
+    assert!(set_tcp_option(connection, TCP_REPAIR, -1));
+    next.unwrap().cast_unsigned()
+}
+
+fn tcp_option(socket: &impl AsRawFd, name: libc::c_int) -> Option<i32> {
+    let (mut value, mut length) = (0_i32, size_of::<i32>() as libc::socklen_t);
+    let (fd, at) = (socket.as_raw_fd(), (&raw mut value).cast());
+    // SAFETY: the kernel writes an integer.
+    let read = unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, name, at, &raw mut length) };
+    (read == 0).then_some(value)
+}
+
+fn set_tcp_option(socket: &impl AsRawFd, name: libc::c_int, value: i32) -> bool {
+    let length = size_of::<i32>() as libc::socklen_t;
+    let (fd, at) = (socket.as_raw_fd(), (&raw const value).cast());
+    // SAFETY: the kernel reads an integer.
+    unsafe { libc::setsockopt(fd, libc::IPPROTO_TCP, name, at, length) == 0 }
 }
 
 /// The hosts and the addresses of the wire that the hostile program uses.

@@ -73,6 +73,7 @@ impl World {
         let descriptors = keeper.descriptors();
         let is_traced = setting("HAIRPIN_SIM_TRACE") == Some(1);
         for step in 0..STEPS {
+            hostile.resets = victims.iter().filter_map(Victim::reset).collect();
             let has_ended = hostile.step();
             if is_traced {
                 println!("seed {seed}, step {step}: {:?}", keeper.entries());
