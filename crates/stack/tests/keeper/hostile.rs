@@ -139,7 +139,7 @@ impl<'t> Hostile<'t> {
             0..=3 => self.redirect(),
             4 => self.end_redirect(),
             5 | 6 => self.take_over(),
-            7 => self.take_over_and_bind(),
+            7 => (0..4).for_each(|_| self.take_over_and_bind()),
             8 => self.give_up_connection(),
             9 => self.change_connection(),
             10 => return self.send_malformed(),
@@ -187,6 +187,13 @@ impl<'t> Hostile<'t> {
             let place = self.rng.index(text.len());
             let digit = char::from(b'0' + self.rng.below(10) as u8).to_string();
             text.replace_range(place..=place, &digit);
+        }
+        if self.rng.one_in(4)
+            && let Some(port) = passable.port()
+        {
+            // Another address, also of the other family.
+            let address = self.wire.all[self.rng.index(self.wire.all.len())];
+            text = SocketAddr::new(address, port).to_string();
         }
         let entry = normal(&text);
         let is_own = entry.as_ref().is_some_and(|entry| passable.entries.contains(entry));

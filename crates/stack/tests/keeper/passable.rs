@@ -39,6 +39,12 @@ impl Passable {
         Self { entries: entries.into_iter().collect(), ..self }
     }
 
+    /// Returns the local port of a socket.
+    pub(crate) fn port(&self) -> Option<u16> {
+        let local = SockRef::from(&self.fd).local_addr().ok()?.as_socket()?;
+        Some(local.port())
+    }
+
     /// Returns `true` for a TCP socket in repair mode.
     pub(crate) fn is_repairing(&self) -> bool {
         self.is_tcp && tcp_option(&self.fd, TCP_REPAIR).is_some_and(|mode| mode != 0)
