@@ -13,7 +13,7 @@
 //! ```
 
 mod args;
-mod captures;
+pub(crate) mod captures;
 mod definition_rows;
 mod encode;
 mod event_buffer;

@@ -12,7 +12,7 @@ use hairpin_endpoint::capture::{CaptureInput, MergedCaptures};
 const MAX_OPEN: usize = 256;
 
 /// The bytes of files that were read.
-pub(super) type BytesRead = Arc<AtomicU64>;
+pub(crate) type BytesRead = Arc<AtomicU64>;
 
 /// A file that counts what is read from it.
 struct CountedFile {
@@ -32,7 +32,7 @@ impl Read for CountedFile {
 ///
 /// # Errors
 /// A file that cannot be read or, of several, is not a capture: one line with its name.
-pub(super) fn open(paths: &[PathBuf], bytes: &BytesRead) -> io::Result<Box<dyn Read + Send>> {
+pub(crate) fn open(paths: &[PathBuf], bytes: &BytesRead) -> io::Result<Box<dyn Read + Send>> {
     let open = |path: &PathBuf| -> io::Result<Box<dyn Read + Send>> {
         let failed = |error: io::Error| named(path, &error);
         let file = File::open(path).map_err(failed)?;

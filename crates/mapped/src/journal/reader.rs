@@ -86,6 +86,18 @@ impl Reader {
         Ok(Self { directory, number, open: None, offset: SEGMENT_HEADER as u64 })
     }
 
+    /// Continues at the record at an offset of a segment, from an earlier [`Entry`].
+    ///
+    /// The position is not checked: at another offset the next item is an error or not a record of
+    /// the journal.
+    pub fn seek(&mut self, segment: u32, offset: u64) {
+        if self.number != segment {
+            self.number = segment;
+            self.open = None;
+        }
+        self.offset = offset.clamp(SEGMENT_HEADER as u64, SEGMENT_MAX) & !7;
+    }
+
     /// Returns the next entry, or `None` at the current end.
     fn read(&mut self) -> Result<Option<Entry>, JournalError> {
         loop {

@@ -1,0 +1,150 @@
+//! The reports in a journal.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use hairpin_cme_codecs::ilink3::MESSAGES;
+use hairpin_mapped::{Checksum, Direction, Entry, JournalError, Reader};
+use hairpin_order_entry::MESSAGE_RECORD;
+use hairpin_sbe::MessageHeader;
+
+use super::report::is_report;
+use super::store::Position;
+
+/// The bytes before a message: its frame's length and encoding.
+const FRAMING_HEADER: usize = 4;
+
+/// A report, in its journal record.
+#[derive(Debug)]
+pub(super) struct JournalReport {
+    pub(super) entry: Entry,
+    pub(super) position: Position,
+}
+
+impl JournalReport {
+    /// Returns the message, SBE header included.
+    pub(super) fn message(&self) -> &[u8] {
+        frame(&self.entry).unwrap_or_default()
+    }
+}
+
+fn frame(entry: &Entry) -> Option<&[u8]> {
+    let payload = &entry.payload[..];
+    let size = usize::from(u16::from_le_bytes(*payload.first_chunk()?));
+    payload.get(FRAMING_HEADER..size)
+}
+
+/// The reports of a journal, in order, from a position on. At the end, further reports follow when
+/// the session has written them.
+#[derive(Debug)]
+pub(super) struct JournalReports {
+    reader: Reader,
+    /// The record after which the reports begin, if it is not yet passed.
+    passes: Option<Position>,
+}
+
+impl JournalReports {
+    /// Opens the reports after a position, or all.
+    ///
+    /// # Errors
+    /// No journal, or one that this user may not read.
+    pub(super) fn open(journal: &Path, after: Option<Position>) -> Result<Self> {
+        let mut reader = open(journal)?;
+        if let Some(Position { segment, offset }) = after {
+            reader.seek(segment, offset.into());
+        }
+        Ok(Self { reader, passes: after })
+    }
+
+    /// Returns the next report, or `None` at the current end. Damage is logged and passed.
+    pub(super) fn next(&mut self) -> Option<JournalReport> {
+        loop {
+            let entry = match self.reader.next()? {
+                Ok(entry) => entry,
+                Err(error) => {
+                    super::log(format_args!("{error}; reading continues after it"));
+                    continue;
+                }
+            };
+            let position = position(&entry);
+            if self.passes.take() != Some(position)
+                && let Some(report) = report(entry)
+            {
+                return Some(report);
+            }
+        }
+    }
+}
+
+/// Reads single reports of a journal.
+#[derive(Debug)]
+pub(super) struct ReportLookup {
+    journal: PathBuf,
+    reader: Option<Reader>,
+}
+
+impl ReportLookup {
+    pub(super) fn new(journal: PathBuf) -> Self {
+        Self { journal, reader: None }
+    }
+
+    /// Returns the report at a position, or `None` if it was removed or damaged.
+    pub(super) fn at(&mut self, at: Position) -> Option<JournalReport> {
+        let mut reader = self.reader.take().or_else(|| open(&self.journal).ok())?;
+        reader.seek(at.segment, at.offset.into());
+        let found = reader.next();
+        self.reader = Some(reader);
+        let report = report(found?.ok()?)?;
+        (report.position == at).then_some(report)
+    }
+}
+
+/// Opens a journal.
+fn open(journal: &Path) -> Result<Reader> {
+    Reader::open(journal)
+        .map_err(|error| match error {
+            JournalError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
+                anyhow!("no journal in {}", journal.display())
+            }
+            error => anyhow::Error::from(error),
+        })
+        .with_context(|| format!("cannot read the journal {}", journal.display()))
+}
+
+fn position(entry: &Entry) -> Position {
+    Position { segment: entry.segment, offset: u32::try_from(entry.offset).unwrap_or(u32::MAX) }
+}
+
+/// Returns the report in a record, if it has one.
+fn report(entry: Entry) -> Option<JournalReport> {
+    if entry.tag.direction != Direction::Inbound || entry.tag.kind != MESSAGE_RECORD {
+        return None;
+    }
+    let position = position(&entry);
+    let Position { segment, offset } = position;
+    let place = format_args!("segment {segment}, byte {offset}");
+    if entry.checksum == Checksum::Mismatch {
+        super::log(format_args!("{place}: the record differs from what was committed; skipped"));
+        return None;
+    }
+    let Some(Ok((header, body))) = frame(&entry).map(MessageHeader::decode) else {
+        super::log(format_args!("{place}: not a message; skipped"));
+        return None;
+    };
+    if !is_report(&header) {
+        return None;
+    }
+    if let Err(error) = hairpin_sbe::visit(MESSAGES, &header, body, &mut Ignored) {
+        super::log(format_args!("{place}: not a message: {error}; skipped"));
+        return None;
+    }
+    Some(JournalReport { entry, position })
+}
+
+/// A visitor that only validates.
+struct Ignored;
+
+impl hairpin_sbe::Visitor for Ignored {
+    fn field(&mut self, _: &str, _: hairpin_sbe::Value<'_>) {}
+}

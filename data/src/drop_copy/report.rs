@@ -1,0 +1,301 @@
+//! A report of CME as a FIX message.
+//!
+//! Tags and values of iLink 3 are those of FIX where FIX 4.4 has them; docs/guide/drop-copy.md has
+//! the table. Source: CME Client Systems Wiki, "iLink 3 - Execution Report" pages of each message,
+//! and FIX 4.4 volume 4, ExecutionReport and OrderCancelReject.
+
+use anyhow::{Context, Result};
+use hairpin_cme_codecs::ilink3::MESSAGES;
+use hairpin_sbe::{Message, MessageHeader, Value, Visitor};
+use hairpin_time::Utc;
+
+use super::definitions::Definitions;
+use crate::fix::{Body, date, timestamp_nanos};
+
+/// OrdStatus of FIX 4.4. CME's others are U (undefined), and G and H of corrected and canceled
+/// trades.
+const ORD_STATUSES: &[u8] = b"0123456789ABCDE";
+/// The tags of CME that are written by [`write_execution`] and [`write_cancel_reject`], or not at
+/// all: those with a meaning of their own in a FIX session, and FIX 4.4's with other values.
+const WRITTEN: [u16; 32] = [
+    6, 11, 14, 17, 18, 31, 32, 37, 38, 39, 40, 43, 44, 48, 54, 58, 59, 60, 75, 99, 102, 103, 110,
+    150, 151, 378, 432, 434, 527, 548, 549, 828,
+];
+
+/// Returns `true` if a message of this schema and template is a report: CME's ExecutionReports
+/// (FIX type 8) and cancel rejects (FIX type 9).
+pub(super) fn is_report(header: &MessageHeader) -> bool {
+    layout(header).is_some_and(|message| matches!(message.semantic_type, "8" | "9"))
+}
+
+fn layout(header: &MessageHeader) -> Option<&'static Message> {
+    let message = MESSAGES.iter().find(|it| it.template_id == header.template_id)?;
+    (message.schema_id == header.schema_id).then_some(message)
+}
+
+/// A FIX message without header.
+#[derive(Debug)]
+pub(super) struct FixReport {
+    pub(super) msg_type: &'static str,
+    pub(super) body: Body,
+}
+
+/// The fields of a report.
+struct Report<'a> {
+    message: &'static Message,
+    block: &'a [u8],
+    version: u16,
+    legs: Vec<Leg>,
+}
+
+impl<'a> Report<'a> {
+    fn decode(bytes: &'a [u8]) -> Result<Self> {
+        let (header, body) = MessageHeader::decode(bytes).context("not a message")?;
+        let message = layout(&header).context("not a report")?;
+        let mut legs = Legs::default();
+        hairpin_sbe::visit(MESSAGES, &header, body, &mut legs).context("not a message")?;
+        let block = &body[..usize::from(header.block_length)];
+        Ok(Self { message, block, version: header.version, legs: legs.legs })
+    }
+
+    fn value(&self, tag: u16) -> Value<'a> {
+        let layout = &self.message.block;
+        let field = layout.fields.iter().find(|field| field.tag == tag);
+        field
+            .map_or(Value::Null, |field| Value::read(field, layout.since, self.block, self.version))
+    }
+
+    fn text(&self, tag: u16) -> Option<String> {
+        text(self.value(tag))
+    }
+
+    fn number(&self, tag: u16) -> Option<u64> {
+        match self.value(tag) {
+            Value::Unsigned(number) => Some(number),
+            Value::Signed(number) => u64::try_from(number).ok(),
+            Value::Enumeration { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    fn security_id(&self) -> i32 {
+        match self.value(48) {
+            Value::Signed(id) => id as i32,
+            _ => 0,
+        }
+    }
+
+    fn wire_price(&self, tag: u16) -> Option<i64> {
+        match self.value(tag) {
+            Value::Number(price) => Some(price.mantissa),
+            _ => None,
+        }
+    }
+
+    /// Returns CumQty (14) and LeavesQty (151). FIX requires both, and CME's messages have only
+    /// those that do not follow from their type.
+    fn quantities(&self) -> (u64, u64) {
+        let leaves = match self.message.template_id {
+            // A new order, as yet without fills.
+            522 => self.number(38),
+            _ => self.number(151),
+        };
+        (self.number(14).unwrap_or(0), leaves.unwrap_or(0))
+    }
+}
+
+/// Returns a value as FIX writes it.
+fn text(value: Value<'_>) -> Option<String> {
+    match value {
+        Value::Null | Value::Character(0) => None,
+        Value::Character(byte) => Some(char::from(byte).to_string()),
+        Value::Enumeration { value, character: true, .. } => {
+            Some(char::from(value as u8).to_string())
+        }
+        Value::Enumeration { value, .. } | Value::Set { bits: value, .. } => {
+            Some(value.to_string())
+        }
+        Value::Text(text) => {
+            let text = String::from_utf8_lossy(text.as_bytes()).trim_end().to_owned();
+            (!text.is_empty()).then_some(text)
+        }
+        value => Some(value.to_string()),
+    }
+}
+
+/// Converts a report. `all_tags` adds CME's tags that FIX 4.4 does not have.
+///
+/// # Errors
+/// A message that is no report.
+pub(super) fn convert(
+    message: &[u8],
+    definitions: &mut Definitions,
+    all_tags: bool,
+) -> Result<FixReport> {
+    let report = Report::decode(message)?;
+    let mut body = Body::default();
+    let msg_type = report.message.semantic_type;
+    if msg_type == "9" {
+        write_cancel_reject(&mut body, &report);
+    } else {
+        write_execution(&mut body, &report, definitions);
+    }
+    if all_tags {
+        write_rest(&mut body, &report);
+    }
+    Ok(FixReport { msg_type, body })
+}
+
+/// Writes the fields of an ExecutionReport of FIX 4.4, required ones first.
+fn write_execution(body: &mut Body, report: &Report<'_>, definitions: &mut Definitions) {
+    let id = report.security_id();
+    let instrument = definitions.instrument(id);
+    let (symbol, exchange) = instrument.map_or(("[N/A]".to_owned(), None), |it| {
+        (it.symbol.clone(), Some(it.exchange.clone()).filter(|it| !it.is_empty()))
+    });
+    let (cum, leaves) = report.quantities();
+    body.field(37, report.text(37).unwrap_or_default()).optional(11, report.text(11));
+    body.optional(17, report.text(17)).optional(150, report.text(150));
+    body.field(39, ord_status(report));
+    body.field(55, symbol).field(48, id).field(22, 8).optional(207, exchange);
+    body.optional(54, report.text(54)).optional(38, report.text(38));
+    body.optional(40, report.text(40));
+    for tag in [44, 99] {
+        body.optional(tag, price(report, definitions, tag as u16));
+    }
+    body.optional(59, report.number(59).filter(|&value| value <= 7));
+    body.optional(432, report.number(432).map(date)).optional(110, report.text(110));
+    body.optional(31, price(report, definitions, 31)).optional(32, report.text(32));
+    body.field(151, leaves).field(14, cum).field(6, 0);
+    body.optional(75, report.number(75).map(date)).optional(60, transact_time(report));
+    body.optional(527, report.text(527)).optional(442, multi_leg(report.message.template_id));
+    body.optional(378, report.number(378).map(|reason| if reason <= 8 { reason } else { 99 }));
+    body.optional(103, report.number(103).map(|_| 99));
+    body.optional(58, explanation(report, 103, definitions));
+    if let Some(sender) = report.text(5392) {
+        body.field(453, 1).field(448, sender).field(447, 'D').field(452, 36);
+    }
+    write_legs(body, &report.legs, definitions);
+}
+
+/// Writes the fields of an OrderCancelReject of FIX 4.4.
+fn write_cancel_reject(body: &mut Body, report: &Report<'_>) {
+    let request = report.text(11).unwrap_or_default();
+    body.field(37, report.text(37).unwrap_or_default()).field(11, &request).field(41, &request);
+    body.field(39, ord_status(report)).optional(434, report.text(434));
+    body.field(102, 99).optional(58, explanation(report, 102, &Definitions::default()));
+    body.optional(60, transact_time(report));
+}
+
+/// Writes CME's other tags.
+fn write_rest(body: &mut Body, report: &Report<'_>) {
+    let layout = &report.message.block;
+    for field in layout.fields.iter().filter(|field| !WRITTEN.contains(&field.tag)) {
+        let value = Value::read(field, layout.since, report.block, report.version);
+        body.optional(field.tag.into(), text(value));
+    }
+}
+
+fn write_legs(body: &mut Body, legs: &[Leg], definitions: &mut Definitions) {
+    if legs.is_empty() {
+        return;
+    }
+    body.field(555, legs.len());
+    for leg in legs {
+        let symbol = definitions.instrument(leg.security_id).map(|it| it.symbol.clone());
+        body.field(600, symbol.as_deref().unwrap_or("[N/A]"));
+        body.field(602, leg.security_id).field(603, 8).optional(624, leg.side);
+        body.optional(687, leg.quantity);
+        body.optional(637, leg.price.and_then(|price| definitions.price(leg.security_id, price)));
+    }
+}
+
+fn price(report: &Report<'_>, definitions: &Definitions, tag: u16) -> Option<String> {
+    definitions.price(report.security_id(), report.wire_price(tag)?)
+}
+
+fn transact_time(report: &Report<'_>) -> Option<String> {
+    report.number(60).map(|nanos| timestamp_nanos(Utc::from_nanos(nanos)))
+}
+
+/// Returns OrdStatus of FIX 4.4: CME's if FIX has it. Otherwise Filled for a correction of a trade,
+/// and Rejected for an undefined status.
+fn ord_status(report: &Report<'_>) -> String {
+    let status = report.text(39).unwrap_or_default();
+    match status.as_bytes() {
+        [byte] if ORD_STATUSES.contains(byte) => status,
+        b"G" | b"H" => "2".to_owned(),
+        _ => "8".to_owned(),
+    }
+}
+
+/// Returns MultiLegReportingType: trades of one instrument, of a leg, of a spread.
+fn multi_leg(template_id: u16) -> Option<u8> {
+    match template_id {
+        525 | 548 => Some(1),
+        527 | 550 => Some(2),
+        526 | 549 => Some(3),
+        _ => None,
+    }
+}
+
+/// Returns Text (58): CME's reason, its text, and wire prices that could not be converted.
+fn explanation(report: &Report<'_>, reason: u16, definitions: &Definitions) -> Option<String> {
+    let mut parts = Vec::new();
+    parts.extend(report.number(reason).map(|reason| format!("CME reason {reason}")));
+    parts.extend(report.text(58));
+    let wire = [(31, "LastPx"), (44, "Price"), (99, "StopPx")];
+    for (tag, name) in wire {
+        if let Some(wire) = report.wire_price(tag)
+            && definitions.price(report.security_id(), wire).is_none()
+        {
+            parts.push(format!("{name} on the wire {}", hairpin_sbe::Decimal::<-9>(wire)));
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// A leg's fill.
+#[derive(Debug, Default)]
+struct Leg {
+    security_id: i32,
+    side: Option<u64>,
+    quantity: Option<u64>,
+    price: Option<i64>,
+}
+
+/// A visitor that reads the group NoLegs.
+#[derive(Debug, Default)]
+struct Legs {
+    legs: Vec<Leg>,
+    inside: bool,
+}
+
+impl Visitor for Legs {
+    fn field(&mut self, name: &str, value: Value<'_>) {
+        let Some(leg) = self.legs.last_mut().filter(|_| self.inside) else { return };
+        match (name, value) {
+            ("LegSecurityID", Value::Signed(id)) => leg.security_id = id as i32,
+            ("LegSide", Value::Enumeration { value, .. } | Value::Unsigned(value)) => {
+                leg.side = Some(value);
+            }
+            ("LegLastQty", Value::Unsigned(quantity)) => leg.quantity = Some(quantity),
+            ("LegLastPx", Value::Number(price)) => leg.price = Some(price.mantissa),
+            _ => {}
+        }
+    }
+
+    fn group(&mut self, name: &str, _: usize) {
+        self.inside = name == "NoLegs";
+    }
+
+    fn entry(&mut self, _: usize) {
+        if self.inside {
+            self.legs.push(Leg::default());
+        }
+    }
+
+    fn end_group(&mut self) {
+        self.inside = false;
+    }
+}

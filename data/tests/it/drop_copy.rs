@@ -1,0 +1,187 @@
+//! `hairpin drop-copy`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::journal::{ReportJournal, exec_id};
+use crate::quickfix::{self, Client, Logged};
+
+/// The variable with the number of kills.
+const KILLS: &str = "HAIRPIN_FIX_KILLS";
+const TIMEOUT: Duration = Duration::from_secs(300);
+const CLIENT: &str = "RISK";
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hairpin-data"));
+    command.arg("drop-copy").stdin(Stdio::null());
+    command
+}
+
+/// A folder with a journal, a store and a client's files.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> (Self, ReportJournal) {
+        let place = Self(tempfile::tempdir().unwrap());
+        let journal = ReportJournal::create(&place.journal());
+        (place, journal)
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.0.path().join("journal")
+    }
+
+    fn client(&self) -> PathBuf {
+        self.0.path().join(CLIENT)
+    }
+
+    fn start(&self, port: u16, arguments: &[&str]) -> Server {
+        fs::create_dir_all(self.client()).unwrap();
+        let log = File::options().create(true).append(true).open(self.log()).unwrap();
+        let mut command = program();
+        command.arg("--journal").arg(self.journal()).arg("--fix-store").arg(self.store());
+        command.args(["--fix-listen", &format!("127.0.0.1:{port}"), "--fix-client", CLIENT]);
+        command.args(arguments).stdout(Stdio::piped()).stderr(log);
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let log = || fs::read_to_string(self.log()).unwrap();
+        let port = line.trim_end().rsplit_once(':').unwrap_or_else(|| panic!("{}", log())).1;
+        Server { port: port.parse().unwrap(), child }
+    }
+
+    fn store(&self) -> PathBuf {
+        self.0.path().join("store")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.0.path().join("log")
+    }
+
+    /// Waits until the client has so many different reports, and returns all its messages.
+    #[track_caller]
+    fn wait_for(&self, reports: usize) -> Vec<Logged> {
+        let start = Instant::now();
+        loop {
+            let messages = quickfix::messages(&self.client());
+            let found = numbers(&messages).len();
+            if found >= reports {
+                return messages;
+            }
+            let log = || fs::read_to_string(self.log()).unwrap();
+            assert!(start.elapsed() < TIMEOUT, "{found} of {reports} reports\n{}", log());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Returns the MsgSeqNums of the reports.
+fn numbers(messages: &[Logged]) -> BTreeSet<u32> {
+    let reports = messages.iter().filter(|it| it.kind == "report");
+    reports.map(|it| it.field(34).parse().unwrap()).collect()
+}
+
+/// A drop copy, which is killed at its end.
+struct Server {
+    port: u16,
+    child: Child,
+}
+
+impl Server {
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Checks that the client has each report of the journal once: the same MsgSeqNum has the same
+/// report, and no report has two. Returns the reports that were received more than once, which only
+/// a killed client may have: before it stored the number.
+fn check_reports(messages: &[Logged], written: u32) -> usize {
+    let mut by_number = BTreeMap::new();
+    let mut repeated = 0;
+    for report in messages.iter().filter(|it| it.kind == "report") {
+        let id = match report.field(35) {
+            "9" => format!("EXEC{:06}", report.field(37).parse::<u32>().unwrap() - 700),
+            _ => report.field(17).to_owned(),
+        };
+        let number: u32 = report.field(34).parse().unwrap();
+        if let Some(earlier) = by_number.insert(number, id.clone()) {
+            assert_eq!(earlier, id, "MsgSeqNum {number}");
+            assert_eq!(report.field(43), "Y", "{report:?}");
+            repeated += 1;
+        }
+    }
+    // In the order of the journal, without a gap.
+    let received: Vec<String> = by_number.into_values().collect();
+    let expected: Vec<String> = (1..=written).map(exec_id).collect();
+    assert_eq!(received, expected);
+    let of_type = |kind: &str, msg_type: &str| {
+        messages.iter().filter(|it| it.kind == kind && it.field(35) == msg_type).count()
+    };
+    assert_eq!(of_type("out", "3"), 0, "QuickFIX rejects no message");
+    assert_eq!(of_type("in", "3"), 0, "QuickFIX receives no reject");
+    repeated
+}
+
+#[test]
+fn quickfix_receives_every_report_once_over_kills_of_either_side() {
+    if !quickfix::is_available() {
+        return;
+    }
+    let kills: usize = std::env::var(KILLS).map_or(4, |text| text.parse().unwrap());
+    let (place, mut journal) = Place::new();
+    let (stop, written) = (AtomicBool::new(false), AtomicU32::new(0));
+    let mut server = place.start(0, &["--wire-prices"]);
+    let port = server.port;
+    let mut client = Client::start(&place.client(), port, CLIENT, false);
+    let mut client_kills = 0;
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                journal.write();
+                written.store(journal.written(), Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let mut received = 0;
+        for kill in 0..kills {
+            received = numbers(&place.wait_for(received + 20 + kill * 7 % 40)).len();
+            if kill % 2 == 0 {
+                server.kill();
+                server = place.start(port, &["--wire-prices"]);
+            } else {
+                client.kill();
+                client = Client::start(&place.client(), port, CLIENT, false);
+                client_kills += 1;
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let written = written.load(Ordering::Relaxed);
+    let messages = place.wait_for(written as usize);
+    let repeated = check_reports(&messages, written);
+    assert!(repeated <= client_kills, "{repeated} repeated, {client_kills} clients killed");
+    let count = |kind: &str, start: &str| {
+        messages.iter().filter(|it| it.kind == kind && it.text.contains(start)).count()
+    };
+    let requests = count("out", "|35=2|");
+    let gap_fills = count("in", "|123=Y|");
+    println!("{kills} kills, {written} reports, {requests} requests, {gap_fills} gap fills");
+    assert!(kills < 2 || requests > 0, "{requests} {gap_fills}");
+}
