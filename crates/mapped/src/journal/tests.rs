@@ -829,6 +829,28 @@ fn new_session_is_needed_from_first_number() {
 }
 
 #[test]
+fn reader_continues_at_the_position_of_an_earlier_entry() {
+    let (_parent, directory) = in_directory();
+    let (mut journal, mut worker) = with_manual_worker(&directory, SMALL);
+    for number in 1..=60 {
+        worker.run_once(false);
+        send(&mut journal, number);
+    }
+    let all: Vec<_> = Reader::open(&directory).unwrap().map(Result::unwrap).collect();
+    assert!(all.last().unwrap().segment > 1);
+    let mut reader = Reader::open(&directory).unwrap();
+    for (index, entry) in all.iter().enumerate().rev() {
+        reader.seek(entry.segment, entry.offset);
+        let rest: Vec<_> = reader.by_ref().map(Result::unwrap).collect();
+        assert_eq!(rest, all[index..]);
+    }
+    for offset in [0, 1, 7, u64::MAX] {
+        reader.seek(1, offset);
+        let _ = reader.next();
+    }
+}
+
+#[test]
 fn reader_follows_writer() {
     let (_parent, directory) = in_directory();
     let (mut journal, mut worker) = with_manual_worker(&directory, SMALL);
