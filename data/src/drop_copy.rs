@@ -77,14 +77,14 @@ fn journal(arguments: &DropCopyArgs) -> Result<PathBuf> {
     // The secret key is not used here: its file may have any mode.
     let options = ReadOptions { insecure_key_file: true };
     let config = Config::read_with(path, options).with_context(|| path.display().to_string())?;
-    match config.journal {
-        Some(location) => Ok(location.folder),
-        None => bail!(
-            "{}: the session's journal is in memory: only its own process can read it, set \
-             journal.path",
-            path.display()
-        ),
+    let path = path.display();
+    if !config.session.keep_inbound {
+        bail!("{path}: the journal has no reports: remove `keep_inbound = false`");
     }
+    let Some(location) = config.journal else {
+        bail!("{path}: the session's journal is in memory: set `folder` in [journal]");
+    };
+    Ok(location.folder)
 }
 
 /// Writes a log line.

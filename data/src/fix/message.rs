@@ -146,18 +146,17 @@ impl<'a> Message<'a> {
 mod tests {
     use super::*;
 
-    /// A Logon of the public example pages of FIX engines.
-    const LOGON: &str = "8=FIX.4.4|9=65|35=A|34=1|49=CLIENT12|52=20100225-19:41:57.316|\
-                         56=B|98=0|108=30|10=";
+    const LOGON: &str = "35=A|34=1|49=CLIENT|52=20100225-19:41:57.316|56=B|98=0|108=30|";
 
     fn bytes(text: &str) -> Vec<u8> {
         text.replace('|', "\u{1}").into_bytes()
     }
 
-    fn with_checksum(text: &str) -> Vec<u8> {
-        let start = bytes(text);
-        let sum = checksum(&start[..start.len() - 3]);
-        [start, bytes(&format!("{sum:03}|"))].concat()
+    /// Returns a message with this body.
+    fn message(body: &str) -> Vec<u8> {
+        let start = bytes(&format!("8=FIX.4.4|9={}|{body}", body.len()));
+        let sum = checksum(&start);
+        [start, bytes(&format!("10={sum:03}|"))].concat()
     }
 
     #[test]
@@ -181,7 +180,7 @@ mod tests {
 
     #[test]
     fn every_prefix_of_a_message_is_incomplete() {
-        let logon = with_checksum(LOGON);
+        let logon = message(LOGON);
         for length in 0..logon.len() {
             assert_eq!(scan(&logon[..length]), Scan::Incomplete, "{length}");
         }
@@ -190,7 +189,7 @@ mod tests {
 
     #[test]
     fn any_changed_byte_is_garbled_or_incomplete() {
-        let logon = with_checksum(LOGON);
+        let logon = message(LOGON);
         for at in 0..logon.len() {
             let mut changed = logon.clone();
             changed[at] ^= 4;
@@ -200,7 +199,7 @@ mod tests {
 
     #[test]
     fn garbled_bytes_end_at_the_next_message() {
-        let logon = with_checksum(LOGON);
+        let logon = message(LOGON);
         let garbled = [b"x8=FIX.4.4\x019=5\x0135=0\x0110=000\x01", &logon[..]].concat();
         let mut at = 0;
         while let Scan::Garbled(length) = scan(&garbled[at..]) {
@@ -208,13 +207,14 @@ mod tests {
         }
         assert_eq!(at, garbled.len() - logon.len());
         assert_eq!(scan(&garbled[at..]), Scan::Message(logon.len()));
-        assert_eq!(scan(b"8=FIX.4.4\x019=999999\x01"), Scan::Garbled(17));
+        assert_eq!(scan(b"8=FIX.4.4\x019=999999\x01"), Scan::Garbled(19));
     }
 
     #[test]
     fn data_may_contain_separators() {
-        let logon = with_checksum("8=FIX.4.4|9=37|35=A|95=7|96=a|98=1|b|98=0|141=Y|10=");
+        let logon = message("35=A|95=8|96=a|98=1|b|98=0|141=Y|");
         let message = Message(&logon);
+        assert_eq!(scan(&logon), Scan::Message(logon.len()));
         assert_eq!(message.field(96), Some(&b"a\x0198=1\x01b"[..]));
         assert_eq!(message.number(98), Some(0));
         assert!(message.is_set(141) && !message.is_set(98));
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn no_bytes_panic() {
-        let logon = with_checksum(LOGON);
+        let logon = message(LOGON);
         for at in 0..logon.len() {
             for byte in [0, 1, b'=', b'9', 255] {
                 let mut changed = logon.clone();

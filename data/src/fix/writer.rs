@@ -90,7 +90,7 @@ mod tests {
         let first = &out[6..];
         assert_eq!(scan(first), Scan::Message(first.len()));
         let text = String::from_utf8(first.to_vec()).unwrap().replace('\u{1}', "|");
-        let expected = "8=FIX.4.4|9=70|35=8|49=US|56=THEM|34=7|52=20251124-22:00:00.000|\
+        let expected = "8=FIX.4.4|9=65|35=8|49=US|56=THEM|34=7|52=20251124-22:00:00.000|\
                         58=a?b=?|31=1.5|10=";
         assert_eq!(&text[..text.len() - 4], expected);
         header.original = Some(Utc::EPOCH);

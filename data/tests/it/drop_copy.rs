@@ -17,33 +17,33 @@ use crate::quickfix::{self, Client, Logged};
 /// The variable with the number of kills.
 const KILLS: &str = "HAIRPIN_FIX_KILLS";
 const TIMEOUT: Duration = Duration::from_secs(300);
-const CLIENT: &str = "RISK";
+pub(crate) const CLIENT: &str = "RISK";
 
-fn program() -> Command {
+pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hairpin-data"));
     command.arg("drop-copy").stdin(Stdio::null());
     command
 }
 
 /// A folder with a journal, a store and a client's files.
-struct Place(TempDir);
+pub(crate) struct Place(TempDir);
 
 impl Place {
-    fn new() -> (Self, ReportJournal) {
+    pub(crate) fn new() -> (Self, ReportJournal) {
         let place = Self(tempfile::tempdir().unwrap());
         let journal = ReportJournal::create(&place.journal());
         (place, journal)
     }
 
-    fn journal(&self) -> PathBuf {
+    pub(crate) fn journal(&self) -> PathBuf {
         self.0.path().join("journal")
     }
 
-    fn client(&self) -> PathBuf {
+    pub(crate) fn client(&self) -> PathBuf {
         self.0.path().join(CLIENT)
     }
 
-    fn start(&self, port: u16, arguments: &[&str]) -> Server {
+    pub(crate) fn start(&self, port: u16, arguments: &[&str]) -> Server {
         fs::create_dir_all(self.client()).unwrap();
         let log = File::options().create(true).append(true).open(self.log()).unwrap();
         let mut command = program();
@@ -58,11 +58,11 @@ impl Place {
         Server { port: port.parse().unwrap(), child }
     }
 
-    fn store(&self) -> PathBuf {
+    pub(crate) fn store(&self) -> PathBuf {
         self.0.path().join("store")
     }
 
-    fn log(&self) -> PathBuf {
+    pub(crate) fn log(&self) -> PathBuf {
         self.0.path().join("log")
     }
 
@@ -90,8 +90,8 @@ fn numbers(messages: &[Logged]) -> BTreeSet<u32> {
 }
 
 /// A drop copy, which is killed at its end.
-struct Server {
-    port: u16,
+pub(crate) struct Server {
+    pub(crate) port: u16,
     child: Child,
 }
 
@@ -184,4 +184,37 @@ fn quickfix_receives_every_report_once_over_kills_of_either_side() {
     let gap_fills = count("in", "|123=Y|");
     println!("{kills} kills, {written} reports, {requests} requests, {gap_fills} gap fills");
     assert!(kills < 2 || requests > 0, "{requests} {gap_fills}");
+}
+
+/// Restarts the numbers that a client expects at 1, in the store of QuickFIX/J: text after its
+/// length.
+fn forget_incoming(place: &Place) {
+    let path = place.client().join(format!("store/FIX.4.4-{CLIENT}-HAIRPIN.targetseqnums"));
+    let text = fs::read(&path).unwrap();
+    assert!(text.len() > 2 && text[2..].iter().all(u8::is_ascii_digit), "{text:?}");
+    fs::write(path, b"\0\x011").unwrap();
+}
+
+#[test]
+fn quickfix_receives_everything_again_with_gap_fills() {
+    if !quickfix::is_available() {
+        return;
+    }
+    let (place, mut journal) = Place::new();
+    (0..20).for_each(|_| journal.write());
+    let mut server = place.start(0, &["--wire-prices"]);
+    for total in [20, 40] {
+        let mut client = Client::start(&place.client(), server.port, CLIENT, false);
+        place.wait_for(total);
+        client.kill();
+        (0..20).for_each(|_| journal.write());
+        server.kill();
+        server = place.start(server.port, &["--wire-prices"]);
+    }
+    forget_incoming(&place);
+    let _client = Client::start(&place.client(), server.port, CLIENT, false);
+    let messages = place.wait_for(60);
+    assert!(check_reports(&messages, 60) >= 40);
+    let is_fill = |it: &&Logged| it.kind == "in" && it.field(35) == "4" && it.field(123) == "Y";
+    assert!(messages.iter().filter(is_fill).count() >= 2);
 }

@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 mod drop_copy;
+mod drop_copy_session;
 mod export;
 mod journal;
 mod market;
 mod quickfix;
+mod raw_client;
