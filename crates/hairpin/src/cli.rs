@@ -45,7 +45,18 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// Measure the latencies and losses of any program from captures
     Wire(wire::WireArgs),
+    /// Convert captures of market data to DBN, Parquet or Arrow, by the program hairpin-data
+    ///
+    /// Executes the program hairpin-data beside this one, otherwise in PATH, with these arguments.
+    /// In a clone, `cargo install --locked --path data` builds it. Its arguments are in
+    /// docs/guide/exporting.md, and `hairpin export --help` prints them if it is installed.
     Export(data_program::DataProgramArgs),
+    /// Send the reports in a journal to FIX 4.4 clients, by the program hairpin-data
+    ///
+    /// Executes the program hairpin-data beside this one, otherwise in PATH, with these arguments.
+    /// In a clone, `cargo install --locked --path data` builds it. Its arguments are in
+    /// docs/guide/drop-copy.md, and `hairpin drop-copy --help` prints them if it is installed.
+    DropCopy(data_program::DataProgramArgs),
     /// Print live counters of running Hairpin processes
     Stat(stat::StatArgs),
     /// Measure round trips of messages over UDP, multicast, TCP, reliable datagrams or raw frames
@@ -118,6 +129,7 @@ pub fn run(library: &[u8]) -> ExitCode {
         Command::Decode(arguments) => Ok(decode::run(&arguments)),
         Command::Wire(arguments) => wire::run(&arguments),
         Command::Export(arguments) => data_program::run("export", &arguments, Cli::command()),
+        Command::DropCopy(arguments) => data_program::run("drop-copy", &arguments, Cli::command()),
         Command::Report(arguments) => report::run(&arguments),
         Command::BenchCompare(arguments) => bench_compare::run(&arguments),
         Command::Completions(arguments) => completion::register(&arguments),

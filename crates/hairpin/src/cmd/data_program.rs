@@ -1,4 +1,4 @@
-//! `hairpin export`: executes the program `hairpin-data`.
+//! `hairpin export` and `hairpin drop-copy`: execute the program `hairpin-data`.
 //!
 //! That program is in the workspace `data/`, with a lock file of its own: its formats need crates
 //! that the core does not.
@@ -16,11 +16,7 @@ const PROGRAM: &str = "hairpin-data";
 /// The command that builds it, in a clone.
 const BUILD: &str = "cargo install --locked --path data";
 
-/// Convert captures of market data to DBN, Parquet or Arrow, by the program hairpin-data
-///
-/// Executes the program hairpin-data beside this one, otherwise in PATH, with these arguments. In a
-/// clone, `cargo install --locked --path data` builds it. Its arguments are in
-/// docs/guide/exporting.md, and `hairpin export --help` prints them if it is installed.
+/// The arguments of a subcommand that the program executes.
 #[derive(clap::Args, Debug, Clone)]
 #[command(disable_help_flag = true)]
 pub(crate) struct DataProgramArgs {
