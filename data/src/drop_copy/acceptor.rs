@@ -39,6 +39,8 @@ struct Connection {
     since: hairpin_time::Instant,
     /// `true` if the peer has closed or reset the connection.
     closed: bool,
+    /// The number of garbled messages.
+    garbled: u64,
 }
 
 /// The listener and the connections.
@@ -120,8 +122,9 @@ impl Acceptor {
             super::log(format_args!("{peer}: refused: {error}"));
             return true;
         }
-        let since = now.monotonic;
-        self.strangers.push(Connection { stream, peer, input: Vec::new(), since, closed: false });
+        let (since, input) = (now.monotonic, Vec::new());
+        let (closed, garbled) = (false, 0);
+        self.strangers.push(Connection { stream, peer, input, since, closed, garbled });
         true
     }
 
@@ -137,6 +140,7 @@ impl Acceptor {
                 self.log_on(now, connection, length)?;
                 is_busy = true;
             } else if stranger.closed
+                || stranger.garbled > 0
                 || now.monotonic.saturating_since(stranger.since) > LOGON_TIMEOUT
             {
                 super::log(format_args!("{}: closed: no Logon", stranger.peer));
@@ -238,10 +242,17 @@ impl Connection {
         has_read
     }
 
-    /// Removes bytes that are no message: FIX ignores garbled messages.
+    /// Removes bytes that are no message: FIX ignores garbled messages. Logs the first, second,
+    /// fourth and so on.
     fn skip_garbled(&mut self) {
         while let Scan::Garbled(length) = scan(&self.input) {
-            super::log(format_args!("{}: {length} garbled bytes ignored", self.peer));
+            self.garbled += 1;
+            if self.garbled.is_power_of_two() {
+                let Self { peer, garbled, .. } = self;
+                super::log(format_args!(
+                    "{peer}: garbled message {garbled} ignored: {length} bytes"
+                ));
+            }
             self.input.drain(..length);
         }
     }

@@ -40,8 +40,13 @@ fn frame(entry: &Entry) -> Option<&[u8]> {
 #[derive(Debug)]
 pub(super) struct JournalReports {
     reader: Reader,
-    /// The record after which the reports begin, if it is not yet passed.
-    passes: Option<Position>,
+    journal: PathBuf,
+    /// The last record that was read, or after which the reports begin.
+    last: Option<Position>,
+    /// `true` while the record at `last` is read again.
+    passes: bool,
+    /// `true` if the system's error was logged.
+    logged: bool,
 }
 
 impl JournalReports {
@@ -50,29 +55,60 @@ impl JournalReports {
     /// # Errors
     /// No journal, or one that this user may not read.
     pub(super) fn open(journal: &Path, after: Option<Position>) -> Result<Self> {
-        let mut reader = open(journal)?;
-        if let Some(Position { segment, offset }) = after {
-            reader.seek(segment, offset.into());
-        }
-        Ok(Self { reader, passes: after })
+        let (reader, journal) = (open(journal)?, journal.to_owned());
+        let mut reports = Self { reader, journal, last: after, passes: false, logged: false };
+        reports.return_to_last();
+        Ok(reports)
     }
 
-    /// Returns the next report, or `None` at the current end. Damage is logged and passed.
+    fn return_to_last(&mut self) {
+        if let Some(Position { segment, offset }) = self.last {
+            self.reader.seek(segment, offset.into());
+            self.passes = true;
+        }
+    }
+
+    /// Returns the next report, or `None` at the current end. Damage is logged and passed. After an
+    /// error of the system the same record is tried again by the next call.
     pub(super) fn next(&mut self) -> Option<JournalReport> {
         loop {
             let entry = match self.reader.next()? {
                 Ok(entry) => entry,
+                Err(JournalError::Io(error)) => {
+                    self.retry(&error);
+                    return None;
+                }
+                Err(JournalError::Corrupt { path, .. }) if !path.exists() => {
+                    super::log(format_args!(
+                        "{}: removed before its reports were sent; reading continues after it",
+                        path.display()
+                    ));
+                    continue;
+                }
                 Err(error) => {
                     super::log(format_args!("{error}; reading continues after it"));
                     continue;
                 }
             };
-            let position = position(&entry);
-            if self.passes.take() != Some(position)
-                && let Some(report) = report(entry)
-            {
+            self.logged = false;
+            let position = Some(position(&entry));
+            let is_passed = std::mem::take(&mut self.passes) && position == self.last;
+            self.last = position;
+            if !is_passed && let Some(report) = report(entry) {
                 return Some(report);
             }
+        }
+    }
+
+    fn retry(&mut self, error: &io::Error) {
+        if !std::mem::replace(&mut self.logged, true) {
+            let journal = self.journal.display();
+            super::log(format_args!("cannot read the journal {journal}: {error}; trying again"));
+        }
+        if self.last.is_some() {
+            self.return_to_last();
+        } else if let Ok(reader) = open(&self.journal) {
+            self.reader = reader;
         }
     }
 }

@@ -17,10 +17,12 @@ use crate::fix::{Body, date, timestamp_nanos};
 const ORD_STATUSES: &[u8] = b"0123456789ABCDE";
 /// The tags of CME that are written by [`write_execution`] and [`write_cancel_reject`], or not at
 /// all: those with a meaning of their own in a FIX session, and FIX 4.4's with other values.
-const WRITTEN: [u16; 32] = [
-    6, 11, 14, 17, 18, 31, 32, 37, 38, 39, 40, 43, 44, 48, 54, 58, 59, 60, 75, 99, 102, 103, 110,
-    150, 151, 378, 432, 434, 527, 548, 549, 828,
+const WRITTEN: [u16; 34] = [
+    11, 14, 17, 18, 31, 32, 37, 38, 39, 40, 44, 48, 54, 58, 59, 60, 64, 75, 99, 102, 103, 110, 150,
+    151, 378, 432, 434, 527, 541, 548, 549, 810, 828, 5392,
 ];
+/// CME's tags of prices among the others.
+const OTHER_PRICES: [u16; 4] = [845, 6262, 9264, 9562];
 
 /// Returns `true` if a message of this schema and template is a report: CME's ExecutionReports
 /// (FIX type 8) and cancel rejects (FIX type 9).
@@ -141,7 +143,7 @@ pub(super) fn convert(
         write_execution(&mut body, &report, definitions);
     }
     if all_tags {
-        write_rest(&mut body, &report);
+        write_rest(&mut body, &report, definitions);
     }
     Ok(FixReport { msg_type, body })
 }
@@ -167,7 +169,10 @@ fn write_execution(body: &mut Body, report: &Report<'_>, definitions: &mut Defin
     body.optional(432, report.number(432).map(date)).optional(110, report.text(110));
     body.optional(31, price(report, definitions, 31)).optional(32, report.text(32));
     body.field(151, leaves).field(14, cum).field(6, 0);
-    body.optional(75, report.number(75).map(date)).optional(60, transact_time(report));
+    for tag in [75, 64, 541] {
+        body.optional(tag, report.number(tag as u16).map(date));
+    }
+    body.optional(60, transact_time(report));
     body.optional(527, report.text(527)).optional(442, multi_leg(report.message.template_id));
     body.optional(378, report.number(378).map(|reason| if reason <= 8 { reason } else { 99 }));
     body.optional(103, report.number(103).map(|_| 99));
@@ -188,11 +193,14 @@ fn write_cancel_reject(body: &mut Body, report: &Report<'_>) {
 }
 
 /// Writes CME's other tags.
-fn write_rest(body: &mut Body, report: &Report<'_>) {
-    let layout = &report.message.block;
-    for field in layout.fields.iter().filter(|field| !WRITTEN.contains(&field.tag)) {
-        let value = Value::read(field, layout.since, report.block, report.version);
-        body.optional(field.tag.into(), text(value));
+fn write_rest(body: &mut Body, report: &Report<'_>, definitions: &Definitions) {
+    let fields = report.message.block.fields.iter();
+    for tag in fields.map(|field| field.tag).filter(|tag| !WRITTEN.contains(tag)) {
+        let value = match OTHER_PRICES.contains(&tag) {
+            true => price(report, definitions, tag),
+            false => report.text(tag),
+        };
+        body.optional(tag.into(), value);
     }
 }
 
@@ -297,5 +305,119 @@ impl Visitor for Legs {
 
     fn end_group(&mut self) {
         self.inside = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hairpin_cme_codecs::ilink3::*;
+    use hairpin_sbe::Decimal;
+
+    use super::*;
+
+    const ES: i32 = 7;
+    const TIME: u64 = 1_764_021_600_000_000_001;
+
+    fn es() -> Definitions {
+        Definitions::with(ES, "ESZ6", 10_000_000)
+    }
+
+    /// Returns type and body of a converted message.
+    fn fix(bytes: &[u8], definitions: &mut Definitions, all_tags: bool) -> String {
+        let fix = convert(bytes, definitions, all_tags).unwrap();
+        let mut out = Vec::new();
+        let (msg_type, sending_time) = (fix.msg_type, Utc::EPOCH);
+        let (sender, target, seq_num, original) = ("A", "B", 1, None);
+        let header =
+            crate::fix::Header { msg_type, sender, target, seq_num, sending_time, original };
+        crate::fix::write(&mut out, &header, &fix.body);
+        let text = String::from_utf8(out).unwrap().replace('\u{1}', "|");
+        let (_, body) = text.split_once("52=19700101-00:00:00.000|").unwrap();
+        format!("{msg_type} {}", &body[..body.len() - "10=000|".len()])
+    }
+
+    fn trade() -> Vec<u8> {
+        let mut buffer = [0; 1_000];
+        let (mut report, groups) = ExecutionReportTradeOutright525::encode(&mut buffer).unwrap();
+        report.set_exec_id("E1").set_cl_ord_id("C1").set_order_id(5).set_sender_id("OP1");
+        report.set_security_id(ES).set_order_qty(5).set_last_qty(2).set_cum_qty(2);
+        report.set_leaves_qty(3).set_last_px(Decimal(450_025_000_000_000)).set_uuid(9);
+        report.set_price(Decimal(450_050_000_000_000)).set_side(SideReq::BUY);
+        report.set_ord_type(OrderType::LIMIT).set_time_in_force(TimeInForce::DAY);
+        report.set_ord_status(OrdStatusTrd::PARTIALLY_FILLED).set_trade_date(20_416);
+        report.set_transact_time(TIME).set_sec_exec_id(77).set_seq_num(3);
+        report.set_discretion_price(Decimal(100_000_000_000));
+        let length = groups.finish().unwrap();
+        buffer[..length].to_vec()
+    }
+
+    #[test]
+    fn trade_has_display_prices_and_names() {
+        let expected = "8 37=5|11=C1|17=E1|150=F|39=1|55=ESZ6|48=7|22=8|207=XCME|54=1|38=5|40=2|\
+                        44=4500.5|59=0|31=4500.25|32=2|151=3|14=2|6=0|75=20251124|\
+                        60=20251124-22:00:00.000000001|527=77|442=1|453=1|448=OP1|447=D|452=36|";
+        assert_eq!(fix(&trade(), &mut es(), false), expected);
+        let all = fix(&trade(), &mut es(), true);
+        assert!(all.starts_with(expected), "{all}");
+        for field in ["9726=3|", "39001=9|", "845=1|"] {
+            assert!(all.contains(field), "{all}");
+        }
+    }
+
+    #[test]
+    fn trade_without_definition_has_no_price_but_the_wire_price_as_text() {
+        let text = fix(&trade(), &mut Definitions::with(8, "NQZ6", 1), false);
+        assert!(text.contains("|55=[N/A]|48=7|"), "{text}");
+        assert!(!text.contains("|31=") && !text.contains("|44="), "{text}");
+        assert!(
+            text.contains("|58=LastPx on the wire 450025; Price on the wire 450050|"),
+            "{text}"
+        );
+        let wire = fix(&trade(), &mut Definitions::default(), false);
+        assert!(wire.contains("|44=450050|") && wire.contains("|31=450025|"), "{wire}");
+    }
+
+    #[test]
+    fn new_order_has_all_quantity_left() {
+        let mut buffer = [0; 1_000];
+        let mut report = ExecutionReportNew522::encode(&mut buffer).unwrap();
+        report.set_security_id(ES).set_order_qty(5).set_order_id(5).set_side(SideReq::SELL);
+        report.set_price(Decimal(-25_000_000_000)).set_time_in_force(TimeInForce(99));
+        report.set_expire_date(20_416).set_transact_time(TIME);
+        let text = fix(&buffer[..ExecutionReportNew522::ENCODED_LENGTH], &mut es(), false);
+        assert!(text.starts_with("8 37=5|150=0|39=0|55=ESZ6|"), "{text}");
+        assert!(text.contains("|54=2|38=5|44=-0.25|432=20251124|151=5|14=0|6=0|"), "{text}");
+        assert!(!text.contains("|59="), "FIX 4.4 has no good for session: {text}");
+    }
+
+    #[test]
+    fn reasons_and_statuses_that_fix_does_not_have_become_those_it_has() {
+        let mut buffer = [0; 1_000];
+        let mut reject = OrderCancelReject535::encode(&mut buffer).unwrap();
+        reject.set_cl_ord_id("C2").set_order_id(5).set_cxl_rej_reason(1_013).set_text("late");
+        reject.set_transact_time(TIME);
+        let text = fix(&buffer[..OrderCancelReject535::ENCODED_LENGTH], &mut es(), false);
+        let expected = "9 37=5|11=C2|41=C2|39=8|434=1|102=99|58=CME reason 1013; late|\
+                        60=20251124-22:00:00.000000001|";
+        assert_eq!(text, expected);
+        let mut cancel = ExecutionReportTradeAddendumOutright548::encode(&mut buffer).unwrap();
+        cancel.0.set_security_id(ES).set_exec_type(ExecTypTrdCxl::TRADE_CANCEL);
+        cancel.0.set_ord_status(OrdStatusTrdCxl::TRADE_CANCEL);
+        let length = cancel.1.finish().unwrap();
+        let text = fix(&buffer[..length], &mut es(), false);
+        assert!(text.contains("|150=H|39=2|"), "{text}");
+    }
+
+    #[test]
+    fn no_bytes_panic() {
+        let trade = trade();
+        for at in 0..trade.len() {
+            for byte in [0, 1, 0x7F, 0xFF] {
+                let mut changed = trade.clone();
+                changed[at] = byte;
+                let _ = convert(&changed, &mut es(), true);
+            }
+            assert!(convert(&trade[..at], &mut es(), true).is_err());
+        }
     }
 }

@@ -95,6 +95,9 @@ impl Session {
                 return self.end(now, "MsgSeqNum (34) must be 1 with ResetSeqNumFlag (141)");
             }
             self.store.reset()?;
+            if let Some(link) = &mut self.link {
+                (link.resend, link.requested) = (None, None);
+            }
         }
         let expected = self.store.next_incoming();
         if number < expected {
@@ -314,15 +317,18 @@ impl Session {
     ) -> Result<bool> {
         let first = self.store.sent(begin)?;
         let mut next = begin + 1;
-        let found = self.find(begin, first, converter);
+        let found = self.find(first, converter);
         if found.is_none() {
+            let mut removed = u32::from(first.report.is_some());
             while next <= end && next - begin < GAP_MAX {
                 let sent = self.store.sent(next)?;
-                if self.find(next, sent, converter).is_some() {
+                if self.find(sent, converter).is_some() {
                     break;
                 }
+                removed += u32::from(sent.report.is_some());
                 next += 1;
             }
+            self.log_removed(removed, begin, next - 1);
         }
         let (msg_type, body) = found.unwrap_or_else(|| {
             let mut body = Body::default();
@@ -339,23 +345,19 @@ impl Session {
     }
 
     /// Returns a report that was sent. `None` for a session message or a removed record.
-    fn find(
-        &mut self,
-        number: u32,
-        sent: Sent,
-        converter: &mut Converter,
-    ) -> Option<(&'static str, Body)> {
-        let position = sent.report?;
-        let found = self.lookup.at(position).and_then(|it| converter.convert(&it));
-        if found.is_none() {
-            let Position { segment, offset } = position;
+    fn find(&mut self, sent: Sent, converter: &mut Converter) -> Option<(&'static str, Body)> {
+        let fix = self.lookup.at(sent.report?).and_then(|it| converter.convert(&it))?;
+        Some((fix.msg_type, fix.body))
+    }
+
+    fn log_removed(&self, reports: u32, first: u32, last: u32) {
+        if reports > 0 {
+            let client = self.client();
             super::log(format_args!(
-                "{}: cannot send message {number} again: the journal has no report at byte \
-                 {offset} of segment {segment}",
-                self.client()
+                "{client}: cannot send {reports} reports of messages {first} to {last} again: the \
+                 journal does not have them"
             ));
         }
-        found.map(|fix| (fix.msg_type, fix.body))
     }
 
     fn send(&mut self, now: Now, msg_type: &'static str, body: &Body) {
