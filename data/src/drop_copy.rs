@@ -46,7 +46,7 @@ const STOP_SIGNALS: [i32; 2] = [2, 15];
 /// No journal, wrong definitions, a store that is open or damaged, or an error of the system.
 pub(crate) fn run(arguments: &DropCopyArgs) -> Result<ExitCode> {
     let journal = journal(arguments)?;
-    let definitions = match &arguments.definitions {
+    let definitions = match &arguments.display_prices {
         Some(capture) => Definitions::read(capture)?,
         None => Definitions::default(),
     };

@@ -13,7 +13,7 @@ use clap::ArgGroup;
 #[derive(clap::Args, Debug, Clone)]
 #[command(group = ArgGroup::new("output").required(true).args(["fix_listen", "fix_file"]))]
 #[command(group = ArgGroup::new("input").required(true).args(["journal", "config"]))]
-#[command(group = ArgGroup::new("prices").required(true).args(["definitions", "wire_prices"]))]
+#[command(group = ArgGroup::new("prices").required(true).args(["display_prices", "wire_prices"]))]
 pub(crate) struct DropCopyArgs {
     /// Folder with the journal of an order session
     #[arg(long, value_name = "DIR")]
@@ -49,7 +49,7 @@ pub(crate) struct DropCopyArgs {
 
     /// Capture of market data with the instruments' definitions, for symbols and display prices
     #[arg(long, value_name = "CAPTURE")]
-    pub(super) definitions: Option<PathBuf>,
+    pub(super) display_prices: Option<PathBuf>,
 
     /// Send wire prices, which are display prices divided by DisplayFactor (9787), and no symbols
     #[arg(long)]

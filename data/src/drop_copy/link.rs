@@ -124,3 +124,64 @@ impl Link {
         self.test_sent && self.has_passed(now, self.last_received, 12)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn link() -> Link {
+        let mut link = Link::new(at(0));
+        link.log_on(at(0), Duration::from_secs(10));
+        link
+    }
+
+    #[test]
+    fn heartbeat_is_due_after_an_interval_without_a_message() {
+        let mut link = link();
+        link.output_mut(at(1_000)).push(1);
+        link.wrote(at(1_000), 1);
+        assert!(!link.is_heartbeat_due(at(10_999)));
+        assert!(link.is_heartbeat_due(at(11_000)));
+        link.closing = true;
+        assert!(!link.is_heartbeat_due(at(99_000)));
+    }
+
+    #[test]
+    fn silent_client_is_tested_once_and_then_expires() {
+        let mut link = link();
+        assert!(!link.is_test_due(at(11_999)) && !link.is_expired(at(24_000)));
+        assert!(link.is_test_due(at(12_000)) && !link.is_test_due(at(12_001)));
+        assert!(!link.is_expired(at(23_999)) && link.is_expired(at(24_000)));
+        link.received(at(23_999));
+        assert!(!link.is_expired(at(24_000)) && link.is_test_due(at(36_000)));
+    }
+
+    #[test]
+    fn without_an_interval_nothing_expires() {
+        let mut link = Link::new(at(0));
+        link.log_on(at(0), Duration::from_secs(0));
+        let never = at(u64::from(u32::MAX));
+        assert!(!link.is_heartbeat_due(never) && !link.is_test_due(never));
+    }
+
+    #[test]
+    fn stall_counts_from_the_last_progress_while_bytes_wait() {
+        let mut link = link();
+        assert_eq!(link.stalled_for(at(50_000)), Duration::from_secs(0));
+        link.output_mut(at(50_000)).extend([1, 2, 3]);
+        assert_eq!(link.stalled_for(at(60_000)), Duration::from_secs(10));
+        link.wrote(at(60_000), 1);
+        assert_eq!(link.waiting(), [2, 3]);
+        link.output_mut(at(70_000)).push(4);
+        assert_eq!(link.stalled_for(at(71_000)), Duration::from_secs(11));
+        link.wrote(at(71_000), 2);
+        assert_eq!(link.waiting(), [4]);
+        link.wrote(at(72_000), 1);
+        assert_eq!(link.stalled_for(at(99_000)), Duration::from_secs(0));
+        assert!(link.is_open_for(1) && !link.is_open_for(0));
+    }
+}

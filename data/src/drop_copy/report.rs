@@ -1,8 +1,10 @@
 //! A report of CME as a FIX message.
 //!
 //! Tags and values of iLink 3 are those of FIX where FIX 4.4 has them; docs/guide/drop-copy.md has
-//! the table. Source: CME Client Systems Wiki, "iLink 3 - Execution Report" pages of each message,
-//! and FIX 4.4 volume 4, ExecutionReport and OrderCancelReject.
+//! the table. Sources: CME Client Systems Wiki, "iLink 3 Execution Report - New Order" (46471809) and
+//! the pages of the other reports; for what iLink 3 lacks, "Drop Copy 4.0 Execution Report - Fill
+//! Notice" (665026738: AvgPx is always 0) and "- Trade Correction" (665485390: CumQty is 0, LeavesQty
+//! is not sent); FIX 4.4 volume 4, ExecutionReport and OrderCancelReject.
 
 use anyhow::{Context, Result};
 use hairpin_cme_codecs::ilink3::MESSAGES;
@@ -159,7 +161,8 @@ fn write_execution(body: &mut Body, report: &Report<'_>, definitions: &mut Defin
     body.field(37, report.text(37).unwrap_or_default()).optional(11, report.text(11));
     body.optional(17, report.text(17)).optional(150, report.text(150));
     body.field(39, ord_status(report));
-    body.field(55, symbol).field(48, id).field(22, 8).optional(207, exchange);
+    body.field(55, &symbol).field(48, id).field(22, 8).optional(207, exchange);
+    body.field(107, symbol);
     body.optional(54, report.text(54)).optional(38, report.text(38));
     body.optional(40, report.text(40));
     for tag in [44, 99] {
@@ -353,7 +356,7 @@ mod tests {
 
     #[test]
     fn trade_has_display_prices_and_names() {
-        let expected = "8 37=5|11=C1|17=E1|150=F|39=1|55=ESZ6|48=7|22=8|207=XCME|54=1|38=5|40=2|\
+        let expected = "8 37=5|11=C1|17=E1|150=F|39=1|55=ESZ6|48=7|22=8|207=XCME|107=ESZ6|54=1|38=5|40=2|\
                         44=4500.5|59=0|31=4500.25|32=2|151=3|14=2|6=0|75=20251124|\
                         60=20251124-22:00:00.000000001|527=77|442=1|453=1|448=OP1|447=D|452=36|";
         assert_eq!(fix(&trade(), &mut es(), false), expected);

@@ -277,7 +277,7 @@ fn errors_are_one_line() {
     let capture = path("day.pcap");
     let none = program()
         .args(["--journal", &place.journal().display().to_string()])
-        .args(["--fix-file", &out, "--definitions", &capture])
+        .args(["--fix-file", &out, "--display-prices", &capture])
         .output()
         .unwrap();
     assert!(String::from_utf8(none.stderr).unwrap().contains("day.pcap: No such file"));
