@@ -14,7 +14,7 @@ mod args;
 mod converter;
 mod definitions;
 mod fix_file;
-mod journal_reports;
+pub(crate) mod journal_reports;
 mod link;
 mod report;
 mod session;

@@ -1,4 +1,5 @@
-//! `hairpin export`: captures of market data as DBN, Parquet and Arrow.
+//! `hairpin export`: captures of market data as DBN, Parquet and Arrow, and journals of orders as
+//! Parquet.
 //!
 //! Each channel is one pass over the captures, through the same channel as in `hairpin feed`:
 //! arbitration, recovery and books are its own. A listener makes records of the callbacks, which
@@ -18,10 +19,12 @@ mod definition_rows;
 mod encode;
 mod event_buffer;
 mod exporter;
+mod journal;
+mod journal_columns;
 mod market_rows;
 mod output;
 mod parquet_file;
-mod partial_file;
+pub(crate) mod partial_file;
 mod progress;
 mod report;
 mod rows;
@@ -70,6 +73,9 @@ struct ChannelInCaptures {
 /// An unreadable file, captures without market data, an output that exists, or an error of the file
 /// system. No incomplete file remains.
 pub(crate) fn run(arguments: &ExportArgs) -> Result<ExitCode> {
+    if let Some(journal) = &arguments.journal {
+        return journal::run(arguments, journal);
+    }
     let bytes = BytesRead::default();
     let channels = channels(arguments, &bytes)?;
     fs::create_dir_all(&arguments.out)

@@ -8,12 +8,14 @@
 //! |---|---|
 //! | `drop_copy` | the reports in a journal of orders, for FIX clients and as a file |
 //! | `fix` | messages of FIX 4.4 |
+//! | `ilink` | messages of iLink 3 by tag |
 //! | `export` | captures of market data as DBN, Parquet and Arrow |
 #![forbid(unsafe_code)]
 
 mod drop_copy;
 mod export;
 mod fix;
+mod ilink;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

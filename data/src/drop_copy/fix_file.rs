@@ -1,13 +1,15 @@
 //! The reports of a journal as a file, one message a line.
 
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::args::DropCopyArgs;
 use super::converter::Converter;
 use super::journal_reports::JournalReports;
+use crate::export::partial_file;
 use crate::fix::{self, Header};
 
 /// The CompID of the receiver, which a file does not have.
@@ -24,29 +26,35 @@ pub(super) fn write(
     converter: &mut Converter,
 ) -> Result<()> {
     let path = arguments.fix_file.as_ref().context("no file")?;
-    let named = || format!("cannot write {}", path.display());
-    if path.exists() && !arguments.force {
-        bail!("{}: file exists; --force replaces it", named());
-    }
-    let folder = path.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder).with_context(named)?;
+    let reports = JournalReports::open(journal, None)?;
+    let mut count = 0;
+    partial_file::write(path, arguments.force, |file| {
+        count = write_reports(reports, &arguments.fix_sender, converter, file)?;
+        Ok(())
+    })?;
+    writeln!(io::stdout(), "{}: {count} reports", path.display())?;
+    Ok(())
+}
+
+fn write_reports(
+    mut reports: JournalReports,
+    sender: &str,
+    converter: &mut Converter,
+    file: &mut File,
+) -> io::Result<u32> {
     let mut out = BufWriter::new(file);
-    let mut reports = JournalReports::open(journal, None)?;
     let (mut seq_num, mut line) = (0, Vec::new());
     while let Some(report) = reports.next() {
         let Some(fix) = converter.convert(&report) else { continue };
         seq_num += 1;
         line.clear();
-        let (msg_type, sender) = (fix.msg_type, &arguments.fix_sender[..]);
-        let (sending_time, target) = (report.entry.tag.now.utc, NO_CLIENT);
-        let header = Header { msg_type, sender, target, seq_num, sending_time, original: None };
+        let (sending_time, msg_type) = (report.entry.tag.now.utc, fix.msg_type);
+        let (target, original) = (NO_CLIENT, None);
+        let header = Header { msg_type, sender, target, seq_num, sending_time, original };
         fix::write(&mut line, &header, &fix.body);
         line.push(b'\n');
-        out.write_all(&line).with_context(named)?;
+        out.write_all(&line)?;
     }
-    let file = out.into_inner().map_err(|error| error.into_error()).with_context(named)?;
-    file.as_file().sync_all().with_context(named)?;
-    file.persist(path).map_err(|error| error.error).with_context(named)?;
-    writeln!(std::io::stdout(), "{}: {seq_num} reports", path.display())?;
-    Ok(())
+    out.flush()?;
+    Ok(seq_num)
 }

@@ -11,9 +11,7 @@ use hairpin_sbe::MessageHeader;
 
 use super::report::is_report;
 use super::store::Position;
-
-/// The bytes before a message: its frame's length and encoding.
-const FRAMING_HEADER: usize = 4;
+use crate::ilink;
 
 /// A report, in its journal record.
 #[derive(Debug)]
@@ -25,14 +23,8 @@ pub(super) struct JournalReport {
 impl JournalReport {
     /// Returns the message, SBE header included.
     pub(super) fn message(&self) -> &[u8] {
-        frame(&self.entry).unwrap_or_default()
+        ilink::frame(&self.entry).unwrap_or_default()
     }
-}
-
-fn frame(entry: &Entry) -> Option<&[u8]> {
-    let payload = &entry.payload[..];
-    let size = usize::from(u16::from_le_bytes(*payload.first_chunk()?));
-    payload.get(FRAMING_HEADER..size)
 }
 
 /// The reports of a journal, in order, from a position on. At the end, further reports follow when
@@ -137,7 +129,10 @@ impl ReportLookup {
 }
 
 /// Opens a journal.
-fn open(journal: &Path) -> Result<Reader> {
+///
+/// # Errors
+/// No journal, or one that this user may not read.
+pub(crate) fn open(journal: &Path) -> Result<Reader> {
     Reader::open(journal)
         .map_err(|error| match error {
             JournalError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -164,23 +159,16 @@ fn report(entry: Entry) -> Option<JournalReport> {
         super::log(format_args!("{place}: the record differs from what was committed; skipped"));
         return None;
     }
-    let Some(Ok((header, body))) = frame(&entry).map(MessageHeader::decode) else {
+    let Some(Ok((header, body))) = ilink::frame(&entry).map(MessageHeader::decode) else {
         super::log(format_args!("{place}: not a message; skipped"));
         return None;
     };
     if !is_report(&header) {
         return None;
     }
-    if let Err(error) = hairpin_sbe::visit(MESSAGES, &header, body, &mut Ignored) {
+    if let Err(error) = hairpin_sbe::visit(MESSAGES, &header, body, &mut ilink::Ignored) {
         super::log(format_args!("{place}: not a message: {error}; skipped"));
         return None;
     }
     Some(JournalReport { entry, position })
-}
-
-/// A visitor that only validates.
-struct Ignored;
-
-impl hairpin_sbe::Visitor for Ignored {
-    fn field(&mut self, _: &str, _: hairpin_sbe::Value<'_>) {}
 }

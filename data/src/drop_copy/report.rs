@@ -6,13 +6,15 @@
 //! Notice" (665026738: AvgPx is always 0) and "- Trade Correction" (665485390: CumQty is 0, LeavesQty
 //! is not sent); FIX 4.4 volume 4, ExecutionReport and OrderCancelReject.
 
-use anyhow::{Context, Result};
-use hairpin_cme_codecs::ilink3::MESSAGES;
+use std::ops::Deref;
+
+use anyhow::{Result, ensure};
 use hairpin_sbe::{Message, MessageHeader, Value, Visitor};
 use hairpin_time::Utc;
 
 use super::definitions::Definitions;
 use crate::fix::{Body, date, timestamp_nanos};
+use crate::ilink::{self, OrderMessage};
 
 /// OrdStatus of FIX 4.4. CME's others are U (undefined), and G and H of corrected and canceled
 /// trades.
@@ -29,12 +31,11 @@ const OTHER_PRICES: [u16; 4] = [845, 6262, 9264, 9562];
 /// Returns `true` if a message of this schema and template is a report: CME's ExecutionReports
 /// (FIX type 8) and cancel rejects (FIX type 9).
 pub(super) fn is_report(header: &MessageHeader) -> bool {
-    layout(header).is_some_and(|message| matches!(message.semantic_type, "8" | "9"))
+    ilink::layout(header).is_some_and(is_report_layout)
 }
 
-fn layout(header: &MessageHeader) -> Option<&'static Message> {
-    let message = MESSAGES.iter().find(|it| it.template_id == header.template_id)?;
-    (message.schema_id == header.schema_id).then_some(message)
+fn is_report_layout(message: &Message) -> bool {
+    matches!(message.semantic_type, "8" | "9")
 }
 
 /// A FIX message without header.
@@ -46,84 +47,39 @@ pub(super) struct FixReport {
 
 /// The fields of a report.
 struct Report<'a> {
-    message: &'static Message,
-    block: &'a [u8],
-    version: u16,
+    fields: OrderMessage<'a>,
     legs: Vec<Leg>,
+}
+
+impl<'a> Deref for Report<'a> {
+    type Target = OrderMessage<'a>;
+
+    fn deref(&self) -> &OrderMessage<'a> {
+        &self.fields
+    }
 }
 
 impl<'a> Report<'a> {
     fn decode(bytes: &'a [u8]) -> Result<Self> {
-        let (header, body) = MessageHeader::decode(bytes).context("not a message")?;
-        let message = layout(&header).context("not a report")?;
         let mut legs = Legs::default();
-        hairpin_sbe::visit(MESSAGES, &header, body, &mut legs).context("not a message")?;
-        let block = &body[..usize::from(header.block_length)];
-        Ok(Self { message, block, version: header.version, legs: legs.legs })
-    }
-
-    fn value(&self, tag: u16) -> Value<'a> {
-        let layout = &self.message.block;
-        let field = layout.fields.iter().find(|field| field.tag == tag);
-        field
-            .map_or(Value::Null, |field| Value::read(field, layout.since, self.block, self.version))
-    }
-
-    fn text(&self, tag: u16) -> Option<String> {
-        text(self.value(tag))
-    }
-
-    fn number(&self, tag: u16) -> Option<u64> {
-        match self.value(tag) {
-            Value::Unsigned(number) => Some(number),
-            Value::Signed(number) => u64::try_from(number).ok(),
-            Value::Enumeration { value, .. } => Some(value),
-            _ => None,
-        }
+        let fields = OrderMessage::decode(bytes, &mut legs)?;
+        ensure!(is_report_layout(fields.layout), "{} is no report", fields.layout.name);
+        Ok(Self { fields, legs: legs.legs })
     }
 
     fn security_id(&self) -> i32 {
-        match self.value(48) {
-            Value::Signed(id) => id as i32,
-            _ => 0,
-        }
-    }
-
-    fn wire_price(&self, tag: u16) -> Option<i64> {
-        match self.value(tag) {
-            Value::Number(price) => Some(price.mantissa),
-            _ => None,
-        }
+        self.signed(48).and_then(|id| i32::try_from(id).ok()).unwrap_or(0)
     }
 
     /// Returns CumQty (14) and LeavesQty (151). FIX requires both, and CME's messages have only
     /// those that do not follow from their type.
     fn quantities(&self) -> (u64, u64) {
-        let leaves = match self.message.template_id {
+        let leaves = match self.layout.template_id {
             // A new order, as yet without fills.
             522 => self.number(38),
             _ => self.number(151),
         };
         (self.number(14).unwrap_or(0), leaves.unwrap_or(0))
-    }
-}
-
-/// Returns a value as FIX writes it.
-fn text(value: Value<'_>) -> Option<String> {
-    match value {
-        Value::Null | Value::Character(0) => None,
-        Value::Character(byte) => Some(char::from(byte).to_string()),
-        Value::Enumeration { value, character: true, .. } => {
-            Some(char::from(value as u8).to_string())
-        }
-        Value::Enumeration { value, .. } | Value::Set { bits: value, .. } => {
-            Some(value.to_string())
-        }
-        Value::Text(text) => {
-            let text = String::from_utf8_lossy(text.as_bytes()).trim_end().to_owned();
-            (!text.is_empty()).then_some(text)
-        }
-        value => Some(value.to_string()),
     }
 }
 
@@ -138,7 +94,7 @@ pub(super) fn convert(
 ) -> Result<FixReport> {
     let report = Report::decode(message)?;
     let mut body = Body::default();
-    let msg_type = report.message.semantic_type;
+    let msg_type = report.layout.semantic_type;
     if msg_type == "9" {
         write_cancel_reject(&mut body, &report);
     } else {
@@ -176,7 +132,7 @@ fn write_execution(body: &mut Body, report: &Report<'_>, definitions: &mut Defin
         body.optional(tag, report.number(tag as u16).map(date));
     }
     body.optional(60, transact_time(report));
-    body.optional(527, report.text(527)).optional(442, multi_leg(report.message.template_id));
+    body.optional(527, report.text(527)).optional(442, multi_leg(report.layout.template_id));
     body.optional(378, report.number(378).map(|reason| if reason <= 8 { reason } else { 99 }));
     body.optional(103, report.number(103).map(|_| 99));
     body.optional(58, explanation(report, 103, definitions));
@@ -197,7 +153,7 @@ fn write_cancel_reject(body: &mut Body, report: &Report<'_>) {
 
 /// Writes CME's other tags.
 fn write_rest(body: &mut Body, report: &Report<'_>, definitions: &Definitions) {
-    let fields = report.message.block.fields.iter();
+    let fields = report.layout.block.fields.iter();
     for tag in fields.map(|field| field.tag).filter(|tag| !WRITTEN.contains(tag)) {
         let value = match OTHER_PRICES.contains(&tag) {
             true => price(report, definitions, tag),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-/// Convert captures of market data to DBN, Parquet or Arrow: one file for each schema
+/// Convert captures of market data to DBN, Parquet or Arrow, or a journal of orders to Parquet
 ///
 /// Captures are pcap or pcapng, also compressed with gzip or zstd; several are read in the order of
 /// their packets' times. Exit status: 0 if every packet was exported, 1 after any error, 2 for
@@ -12,11 +12,22 @@ use clap::ValueEnum;
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct ExportArgs {
     /// Capture of market data, or several
-    #[arg(value_name = "CAPTURE", required = true)]
+    #[arg(value_name = "CAPTURE", required_unless_present = "journal")]
     pub(super) captures: Vec<PathBuf>,
 
+    /// Folder with the journal of an order session: writes orders.parquet and fills.parquet
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["captures", "schema", "format", "split",
+          "config"])]
+    pub(super) journal: Option<PathBuf>,
+
     /// Records to write, separated by commas
-    #[arg(long, value_name = "SCHEMA", value_enum, value_delimiter = ',', required = true)]
+    #[arg(
+        long,
+        value_name = "SCHEMA",
+        value_enum,
+        value_delimiter = ',',
+        required_unless_present = "journal"
+    )]
     pub(super) schema: Vec<SchemaName>,
 
     /// Format of the files

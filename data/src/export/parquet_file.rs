@@ -120,7 +120,7 @@ fn properties(metadata: &Metadata) -> io::Result<WriterProperties> {
 }
 
 /// Returns the file system's error in an error of the writer.
-fn column_error(error: parquet::errors::ParquetError) -> io::Error {
+pub(super) fn column_error(error: parquet::errors::ParquetError) -> io::Error {
     match error {
         parquet::errors::ParquetError::External(source) => match source.downcast::<io::Error>() {
             Ok(error) => *error,

@@ -26,7 +26,7 @@ pub(super) fn exists(path: &Path) -> io::Error {
 ///
 /// # Errors
 /// Those of `write` and the file system, with the path; the file exists and `force` is not set.
-pub(super) fn write(
+pub(crate) fn write(
     path: &Path,
     force: bool,
     write: impl FnOnce(&mut File) -> io::Result<()>,

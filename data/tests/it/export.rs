@@ -27,10 +27,15 @@ fn capture() -> &'static Path {
     &CAPTURE.1
 }
 
-fn command(capture: &Path, out: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn command_without_input() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hairpin-data"));
-    command.arg("export").arg(capture).args(arguments).arg("--out").arg(out);
-    command.stdin(Stdio::null());
+    command.arg("export").stdin(Stdio::null());
+    command
+}
+
+fn command(capture: &Path, out: &Path, arguments: &[&str]) -> Command {
+    let mut command = command_without_input();
+    command.arg(capture).args(arguments).arg("--out").arg(out);
     command
 }
 
