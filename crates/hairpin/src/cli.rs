@@ -45,13 +45,13 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// Measure the latencies and losses of any program from captures
     Wire(wire::WireArgs),
-    /// Convert captures of market data to DBN, Parquet or Arrow, by the program hairpin-data
+    /// Convert captures to DBN, Parquet or Arrow, and journals to Parquet, by hairpin-data
     ///
     /// Executes the program hairpin-data beside this one, otherwise in PATH, with these arguments.
     /// In a clone, `cargo install --locked --path data` builds it. Its arguments are in
     /// docs/guide/exporting.md, and `hairpin export --help` prints them if it is installed.
     Export(data_program::DataProgramArgs),
-    /// Send the reports in a journal to FIX 4.4 clients, by the program hairpin-data
+    /// Send the execution reports in a journal to FIX 4.4 clients, by hairpin-data
     ///
     /// Executes the program hairpin-data beside this one, otherwise in PATH, with these arguments.
     /// In a clone, `cargo install --locked --path data` builds it. Its arguments are in
