@@ -1,7 +1,7 @@
 //! Symbols and display prices, from the instrument definitions in a capture.
 //!
-//! The display price is the wire price times DisplayFactor (9787): CME Client Systems Wiki 46172721.
-//! Both have nine decimal places, so the product is exact with 18.
+//! The display price is the wire price times DisplayFactor (9787): CME Client Systems Wiki
+//! 46172721. Both have nine decimal places, so the product is exact with 18.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! A report of CME as a FIX message.
 //!
 //! Tags and values of iLink 3 are those of FIX where FIX 4.4 has them; docs/guide/drop-copy.md has
-//! the table. Sources: CME Client Systems Wiki, "iLink 3 Execution Report - New Order" (46471809) and
-//! the pages of the other reports; for what iLink 3 lacks, "Drop Copy 4.0 Execution Report - Fill
-//! Notice" (665026738: AvgPx is always 0) and "- Trade Correction" (665485390: CumQty is 0, LeavesQty
-//! is not sent); FIX 4.4 volume 4, ExecutionReport and OrderCancelReject.
+//! the table. Sources: CME Client Systems Wiki, "iLink 3 Execution Report - New Order" (46471809)
+//! and the pages of the other reports; for what iLink 3 lacks, "Drop Copy 4.0 Execution Report -
+//! Fill Notice" (665026738: AvgPx is always 0) and "- Trade Correction" (665485390: CumQty is 0,
+//! LeavesQty is not sent); FIX 4.4 volume 4, ExecutionReport and OrderCancelReject.
 
 use std::ops::Deref;
 
@@ -19,6 +19,8 @@ use crate::ilink::{self, OrderMessage};
 /// OrdStatus of FIX 4.4. CME's others are U (undefined), and G and H of corrected and canceled
 /// trades.
 const ORD_STATUSES: &[u8] = b"0123456789ABCDE";
+/// Symbol of an instrument without a definition: FIX's value if only SecurityID is known.
+const NO_SYMBOL: &str = "[N/A]";
 /// The tags of CME that are written by [`write_execution`] and [`write_cancel_reject`], or not at
 /// all: those with a meaning of their own in a FIX session, and FIX 4.4's with other values.
 const WRITTEN: [u16; 34] = [
@@ -110,15 +112,17 @@ pub(super) fn convert(
 fn write_execution(body: &mut Body, report: &Report<'_>, definitions: &mut Definitions) {
     let id = report.security_id();
     let instrument = definitions.instrument(id);
-    let (symbol, exchange) = instrument.map_or(("[N/A]".to_owned(), None), |it| {
-        (it.symbol.clone(), Some(it.exchange.clone()).filter(|it| !it.is_empty()))
-    });
+    let symbol = instrument.map(|it| it.symbol.clone());
+    let exchange = instrument.map(|it| it.exchange.clone()).filter(|it| !it.is_empty());
     let (cum, leaves) = report.quantities();
     body.field(37, report.text(37).unwrap_or_default()).optional(11, report.text(11));
     body.optional(17, report.text(17)).optional(150, report.text(150));
     body.field(39, ord_status(report));
-    body.field(55, &symbol).field(48, id).field(22, 8).optional(207, exchange);
-    body.field(107, symbol);
+    body.field(55, symbol.as_deref().unwrap_or(NO_SYMBOL))
+        .field(48, id)
+        .field(22, 8)
+        .optional(207, exchange);
+    body.optional(107, symbol);
     body.optional(54, report.text(54)).optional(38, report.text(38));
     body.optional(40, report.text(40));
     for tag in [44, 99] {
@@ -170,7 +174,7 @@ fn write_legs(body: &mut Body, legs: &[Leg], definitions: &mut Definitions) {
     body.field(555, legs.len());
     for leg in legs {
         let symbol = definitions.instrument(leg.security_id).map(|it| it.symbol.clone());
-        body.field(600, symbol.as_deref().unwrap_or("[N/A]"));
+        body.field(600, symbol.as_deref().unwrap_or(NO_SYMBOL));
         body.field(602, leg.security_id).field(603, 8).optional(624, leg.side);
         body.optional(687, leg.quantity);
         body.optional(637, leg.price.and_then(|price| definitions.price(leg.security_id, price)));
@@ -312,8 +316,8 @@ mod tests {
 
     #[test]
     fn trade_has_display_prices_and_names() {
-        let expected = "8 37=5|11=C1|17=E1|150=F|39=1|55=ESZ6|48=7|22=8|207=XCME|107=ESZ6|54=1|38=5|40=2|\
-                        44=4500.5|59=0|31=4500.25|32=2|151=3|14=2|6=0|75=20251124|\
+        let expected = "8 37=5|11=C1|17=E1|150=F|39=1|55=ESZ6|48=7|22=8|207=XCME|107=ESZ6|54=1|\
+                        38=5|40=2|44=4500.5|59=0|31=4500.25|32=2|151=3|14=2|6=0|75=20251124|\
                         60=20251124-22:00:00.000000001|527=77|442=1|453=1|448=OP1|447=D|452=36|";
         assert_eq!(fix(&trade(), &mut es(), false), expected);
         let all = fix(&trade(), &mut es(), true);

@@ -275,7 +275,7 @@ fn incoming_slot(writes: u64, number: u32) -> [u8; SLOT] {
     slot([writes, u64::from(number), 0])
 }
 
-/// Returns the words of a slot with a valid checksum.
+/// Returns three words of 64 bits of a slot with a valid checksum.
 fn words(slot: &[u8; SLOT]) -> Option<[u64; 3]> {
     let (rest, sum) = slot.split_last_chunk::<4>()?;
     let is_valid = crc32fast::hash(rest).to_le_bytes() == *sum;
