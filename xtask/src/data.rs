@@ -1,9 +1,9 @@
 //! `cargo xtask data`: tests the workspace `data/`.
 //!
-//! The tests in Rust need Java and Maven for QuickFIX/J, the client of `hairpin drop-copy`, and skip
-//! that client without them. Those in Python read the exported files with the packages of others,
-//! and compare them with `hairpin feed`; they need the command, which the tests of the core build.
-//! Packages are installed in `target/data`, libraries in `target/quickfix`.
+//! The tests in Rust need Java and Maven for QuickFIX/J, the client of `hairpin drop-copy`, and
+//! skip that client without them. Those in Python read the exported files with the packages of
+//! others, and compare them with `hairpin feed`; they need the command, which the tests of the core
+//! build. Packages are installed in `target/data`, libraries in `target/quickfix`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
