@@ -1,9 +1,10 @@
 //! The reports in a journal.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use hairpin_cme_codecs::ilink3::MESSAGES;
 use hairpin_mapped::{Checksum, Direction, Entry, JournalError, Reader};
 use hairpin_order_entry::MESSAGE_RECORD;
@@ -45,16 +46,19 @@ impl JournalReports {
     /// Opens the reports after a position, or all.
     ///
     /// # Errors
-    /// No journal, or one that this user may not read.
+    /// No journal, or one that this user may not read; a journal with another record there.
     pub(super) fn open(journal: &Path, after: Option<Position>) -> Result<Self> {
         let (reader, journal) = (open(journal)?, journal.to_owned());
+        if let Some(last) = after {
+            check(&journal, last)?;
+        }
         let mut reports = Self { reader, journal, last: after, passes: false, logged: false };
         reports.return_to_last();
         Ok(reports)
     }
 
     fn return_to_last(&mut self) {
-        if let Some(Position { segment, offset }) = self.last {
+        if let Some(Position { segment, offset, .. }) = self.last {
             self.reader.seek(segment, offset.into());
             self.passes = true;
         }
@@ -128,6 +132,26 @@ impl ReportLookup {
     }
 }
 
+/// Checks that a journal has a report, or had it before it removed the segment.
+fn check(journal: &Path, last: Position) -> Result<()> {
+    let mut numbers: Vec<u32> = Vec::new();
+    for entry in fs::read_dir(journal)? {
+        let name = entry?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_suffix(".segment"));
+        numbers.extend(number.and_then(|number| number.parse::<u32>().ok()));
+    }
+    let is_removed = numbers.iter().min().is_some_and(|&first| first > last.segment);
+    if is_removed || ReportLookup::new(journal.to_owned()).at(last).is_some() {
+        return Ok(());
+    }
+    let (segment, offset) = (last.segment, last.offset);
+    bail!(
+        "the journal {} does not have the last report that was sent, at byte {offset} of segment \
+         {segment}: it belongs to another store",
+        journal.display()
+    );
+}
+
 /// Opens a journal.
 ///
 /// # Errors
@@ -144,7 +168,8 @@ pub(crate) fn open(journal: &Path) -> Result<Reader> {
 }
 
 fn position(entry: &Entry) -> Position {
-    Position { segment: entry.segment, offset: u32::try_from(entry.offset).unwrap_or(u32::MAX) }
+    let offset = u32::try_from(entry.offset).unwrap_or(u32::MAX);
+    Position { segment: entry.segment, offset, sum: crc32fast::hash(&entry.payload) }
 }
 
 /// Returns the report in a record, if it has one.
@@ -153,7 +178,7 @@ fn report(entry: Entry) -> Option<JournalReport> {
         return None;
     }
     let position = position(&entry);
-    let Position { segment, offset } = position;
+    let Position { segment, offset, .. } = position;
     let place = format_args!("segment {segment}, byte {offset}");
     if entry.checksum == Checksum::Mismatch {
         super::log(format_args!("{place}: the record differs from what was committed; skipped"));

@@ -5,12 +5,16 @@
 //! little-endian.
 //!
 //! ```text
-//! slot 0     magic "HPFIXDC1" | position before the first message: segment u32, offset u32 | zeros
+//! slot 0     magic "HPFIXDC1" | place before the first message: segment u32, offset u32 |
+//!            zeros [8] | sum u32
 //! slot 1, 2  count of writes u64 | next incoming MsgSeqNum u32 | zeros; the higher count is valid
 //! slot 3     zeros, without a CRC
 //! slot 3+n   MsgSeqNum n u32 | kind u32: 1 session message, 2 report | SendingTime u64, ns |
-//!            position of a report: segment u32, offset u32 | zeros
+//!            place of a report: segment u32, offset u32 | sum u32
 //! ```
+//!
+//! The sum is the CRC-32 of the report's record, so that a store never sends a report of another
+//! journal again.
 //!
 //! Slots are appended and synced before their messages are sent. So after a kill the store has
 //! every number that was sent, and perhaps some that were not: the client requests these again. A
@@ -36,6 +40,14 @@ const REPORT: u32 = 2;
 pub(super) struct Position {
     pub(super) segment: u32,
     pub(super) offset: u32,
+    /// The CRC-32 of the record's payload.
+    pub(super) sum: u32,
+}
+
+impl Position {
+    fn place(self) -> u64 {
+        u64::from(self.segment) | u64::from(self.offset) << 32
+    }
 }
 
 /// A message that was sent.
@@ -86,9 +98,8 @@ impl SessionStore {
         let mut file = options.open(&new)?;
         file.try_lock().map_err(busy)?;
         let mut image = Vec::new();
-        let Position { segment, offset } = start.unwrap_or_default();
-        let start = u64::from(segment) | u64::from(offset) << 32;
-        image.extend(slot([u64::from_le_bytes(MAGIC), start, 0]));
+        let start = start.unwrap_or_default();
+        image.extend(slot([u64::from_le_bytes(MAGIC), start.place(), 0], start.sum));
         image.extend(incoming_slot(1, 1));
         image.extend(incoming_slot(0, 1));
         image.extend([0; SLOT]);
@@ -107,13 +118,14 @@ impl SessionStore {
         for slot in &mut head {
             input.read_exact(slot).context("it is too short")?;
         }
-        let [magic, start, _] = words(&head[0]).context("its first slot is not valid")?;
+        let ([magic, start, _], sum) = words(&head[0]).context("its first slot is not valid")?;
         if magic != u64::from_le_bytes(MAGIC) {
             bail!("its first slot is not valid");
         }
         let incoming = head[1..3].iter().filter_map(words).max();
-        let [incoming_writes, next_incoming, _] = incoming.context("it has no incoming number")?;
-        let mut last_report = (start > 0).then(|| position(start));
+        let ([incoming_writes, next_incoming, _], _) =
+            incoming.context("it has no incoming number")?;
+        let mut last_report = (start > 0).then(|| position(start, sum));
         let (mut count, mut slots, mut wrong) = (0_u32, 0_u32, None);
         let mut slot = [0; SLOT];
         let mut filled = 0;
@@ -128,7 +140,7 @@ impl SessionStore {
             }
             filled = 0;
             slots += 1;
-            match words(&slot).filter(|[number, ..]| *number as u32 == slots) {
+            match words(&slot).filter(|([number, ..], _)| *number as u32 == slots) {
                 Some(_) if wrong.is_some() => bail!("message {} is damaged", wrong.unwrap_or(0)),
                 Some(words) => {
                     count = slots;
@@ -177,14 +189,11 @@ impl SessionStore {
     /// Adds a message and returns its number. [`sync`](Self::sync) must precede its sending.
     pub(super) fn append(&mut self, message: Sent) -> u32 {
         let number = self.next_outgoing;
-        let (kind, place) = match message.report {
-            Some(Position { segment, offset }) => {
-                (REPORT, u64::from(segment) | u64::from(offset) << 32)
-            }
-            None => (ADMIN, 0),
-        };
+        let kind = if message.report.is_some() { REPORT } else { ADMIN };
+        let report = message.report.unwrap_or_default();
         let first = u64::from(number) | u64::from(kind) << 32;
-        self.pending.extend(slot([first, message.sending_time.as_nanos(), place]));
+        let words = [first, message.sending_time.as_nanos(), report.place()];
+        self.pending.extend(slot(words, report.sum));
         self.next_outgoing += 1;
         self.last_report = message.report.or(self.last_report);
         number
@@ -232,7 +241,7 @@ impl SessionStore {
         let named = || format!("cannot read message {number} of {}", self.path.display());
         let mut slot = [0; SLOT];
         self.file.read_exact_at(&mut slot, place_of(number)).with_context(named)?;
-        let words = words(&slot).filter(|[first, ..]| *first as u32 == number);
+        let words = words(&slot).filter(|([first, ..], _)| *first as u32 == number);
         Ok(sent(words.context("it is damaged").with_context(named)?))
     }
 }
@@ -261,35 +270,40 @@ fn busy(error: TryLockError) -> anyhow::Error {
 }
 
 /// Returns a slot with its checksum.
-fn slot(words: [u64; 3]) -> [u8; SLOT] {
+fn slot(words: [u64; 3], sum: u32) -> [u8; SLOT] {
     let mut slot = [0; SLOT];
     for (to, word) in slot.chunks_exact_mut(8).zip(words) {
         to.copy_from_slice(&word.to_le_bytes());
     }
-    let sum = crc32fast::hash(&slot[..SLOT - 4]);
-    slot[SLOT - 4..].copy_from_slice(&sum.to_le_bytes());
+    slot[SLOT - 8..SLOT - 4].copy_from_slice(&sum.to_le_bytes());
+    let crc = crc32fast::hash(&slot[..SLOT - 4]);
+    slot[SLOT - 4..].copy_from_slice(&crc.to_le_bytes());
     slot
 }
 
 fn incoming_slot(writes: u64, number: u32) -> [u8; SLOT] {
-    slot([writes, u64::from(number), 0])
+    slot([writes, u64::from(number), 0], 0)
 }
 
-/// Returns three words of 64 bits of a slot with a valid checksum.
-fn words(slot: &[u8; SLOT]) -> Option<[u64; 3]> {
-    let (rest, sum) = slot.split_last_chunk::<4>()?;
-    let is_valid = crc32fast::hash(rest).to_le_bytes() == *sum;
-    let (words, _) = rest.as_chunks::<8>();
-    is_valid.then(|| std::array::from_fn(|at| u64::from_le_bytes(words[at])))
+/// Returns three words of 64 bits and the sum of a slot with a valid checksum.
+fn words(slot: &[u8; SLOT]) -> Option<([u64; 3], u32)> {
+    let (rest, crc) = slot.split_last_chunk::<4>()?;
+    let is_valid = crc32fast::hash(rest).to_le_bytes() == *crc;
+    let (words, sum) = rest.as_chunks::<8>();
+    let sum = u32::from_le_bytes(*sum.first_chunk()?);
+    is_valid.then(|| (std::array::from_fn(|at| u64::from_le_bytes(words[at])), sum))
 }
 
-fn position(word: u64) -> Position {
-    Position { segment: word as u32, offset: (word >> 32) as u32 }
+fn position(place: u64, sum: u32) -> Position {
+    Position { segment: place as u32, offset: (place >> 32) as u32, sum }
 }
 
-fn sent([first, sending_time, place]: [u64; 3]) -> Sent {
+fn sent(([first, sending_time, place], sum): ([u64; 3], u32)) -> Sent {
     let is_report = (first >> 32) as u32 == REPORT;
-    Sent { sending_time: Utc::from_nanos(sending_time), report: is_report.then(|| position(place)) }
+    Sent {
+        sending_time: Utc::from_nanos(sending_time),
+        report: is_report.then(|| position(place, sum)),
+    }
 }
 
 #[cfg(test)]
@@ -298,7 +312,7 @@ mod tests {
 
     fn report(segment: u32, offset: u32) -> Sent {
         let sending_time = Utc::from_nanos(u64::from(offset) + 7);
-        Sent { sending_time, report: Some(Position { segment, offset }) }
+        Sent { sending_time, report: Some(Position { segment, offset, sum: 3 }) }
     }
 
     const ADMIN: Sent = Sent { sending_time: Utc::from_nanos(5), report: None };
@@ -321,7 +335,7 @@ mod tests {
         drop(store);
         let mut store = SessionStore::open(folder.path(), "A").unwrap();
         assert_eq!((store.next_outgoing(), store.next_incoming()), (4, 10));
-        assert_eq!(store.last_report(), Some(Position { segment: 2, offset: 256 }));
+        assert_eq!(store.last_report(), Some(Position { segment: 2, offset: 256, sum: 3 }));
         assert_eq!(store.sent(1).unwrap(), ADMIN);
         assert_eq!(store.sent(2).unwrap(), report(1, 128));
         assert!(store.sent(4).is_err());
@@ -400,7 +414,7 @@ mod tests {
         drop(store);
         let store = SessionStore::open(folder.path(), "A").unwrap();
         assert_eq!((store.next_outgoing(), store.next_incoming()), (1, 1));
-        assert_eq!(store.last_report(), Some(Position { segment: 2, offset: 256 }));
+        assert_eq!(store.last_report(), Some(Position { segment: 2, offset: 256, sum: 3 }));
     }
 
     #[test]

@@ -69,10 +69,23 @@ impl Place {
     /// Waits until the client has so many different reports, and returns all its messages.
     #[track_caller]
     fn wait_for(&self, reports: usize) -> Vec<Logged> {
+        self.wait_until(reports, |messages| numbers(messages).len())
+    }
+
+    /// Waits until the client has so many reports of any number.
+    #[track_caller]
+    fn wait_for_ids(&self, reports: usize) -> Vec<Logged> {
+        self.wait_until(reports, |messages| {
+            messages.iter().filter(|it| it.kind == "report").count()
+        })
+    }
+
+    #[track_caller]
+    fn wait_until(&self, reports: usize, count: impl Fn(&[Logged]) -> usize) -> Vec<Logged> {
         let start = Instant::now();
         loop {
             let messages = quickfix::messages(&self.client());
-            let found = numbers(&messages).len();
+            let found = count(&messages);
             if found >= reports {
                 return messages;
             }
@@ -92,7 +105,7 @@ fn numbers(messages: &[Logged]) -> BTreeSet<u32> {
 /// A drop copy, which is killed at its end.
 pub(crate) struct Server {
     pub(crate) port: u16,
-    child: Child,
+    pub(crate) child: Child,
 }
 
 impl Server {
@@ -217,4 +230,25 @@ fn quickfix_receives_everything_again_with_gap_fills() {
     assert!(check_reports(&messages, 60) >= 40);
     let is_fill = |it: &&Logged| it.kind == "in" && it.field(35) == "4" && it.field(123) == "Y";
     assert!(messages.iter().filter(is_fill).count() >= 2);
+}
+
+#[test]
+fn quickfix_with_reset_on_logon_receives_each_report_once() {
+    if !quickfix::is_available() {
+        return;
+    }
+    let (place, mut journal) = Place::new();
+    let server = place.start(0, &["--wire-prices"]);
+    let mut received = Vec::new();
+    for total in [10, 20, 30] {
+        (0..10).for_each(|_| journal.write());
+        let mut client = Client::start(&place.client(), server.port, CLIENT, true);
+        place.wait_for_ids(total);
+        client.kill();
+        received = quickfix::messages(&place.client());
+    }
+    let reports = received.iter().filter(|it| it.kind == "report");
+    assert_eq!(reports.clone().count(), 30);
+    // After each logon the numbers begin after that of the Logon.
+    assert!(reports.enumerate().all(|(at, it)| it.field(34) == (at % 10 + 2).to_string()));
 }

@@ -299,3 +299,40 @@ fn damaged_segment_is_one_line_and_reading_continues() {
     let lines = fs::read_to_string(place.client().join("out")).unwrap().lines().count();
     assert!((1..400).contains(&lines), "{lines}");
 }
+
+#[test]
+fn store_of_another_journal_is_refused() {
+    let (place, journal) = place(3);
+    let server = place.start(0, WIRE);
+    let mut client = RawClient::log_on(server.port, CLIENT, 1, "108=30");
+    client.expect("A");
+    (0..3).for_each(|_| drop(client.expect("8")));
+    drop((server, journal));
+    fs::remove_dir_all(place.journal()).unwrap();
+    let mut other = ReportJournal::create(&place.journal());
+    (0..30).for_each(|_| other.write());
+    let (journal, store) = (place.journal(), place.store());
+    let text = error(&[
+        "--journal",
+        journal.to_str().unwrap(),
+        "--fix-store",
+        store.to_str().unwrap(),
+        "--fix-listen",
+        "127.0.0.1:0",
+        "--fix-client",
+        CLIENT,
+    ]);
+    assert!(text.contains("does not have the last report that was sent"), "{text}");
+}
+
+#[test]
+fn stopped_drop_copy_logs_clients_out() {
+    let (place, _journal) = place(0);
+    let mut server = place.start(0, WIRE);
+    let mut client = RawClient::log_on(server.port, CLIENT, 1, "108=30");
+    client.expect("A");
+    let pid = server.child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    client.expect_logout("the drop copy is stopped");
+    assert!(server.child.wait().unwrap().success());
+}

@@ -1,6 +1,6 @@
 //! A FIX client that sends exactly what a test asks for.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -63,9 +63,12 @@ impl RawClient {
                 return Some(Logged::new(&format!("in {message}")));
             }
             let mut buffer = [0; 4_096];
-            match self.stream.read(&mut buffer).unwrap() {
-                0 => return None,
-                count => self.input.extend_from_slice(&buffer[..count]),
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return None,
+                Ok(count) => self.input.extend_from_slice(&buffer[..count]),
+                // A stopped and continued process with a timeout is interrupted.
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => panic!("{error}"),
             }
         }
     }
