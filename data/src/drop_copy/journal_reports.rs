@@ -169,7 +169,10 @@ pub(crate) fn open(journal: &Path) -> Result<Reader> {
 
 fn position(entry: &Entry) -> Position {
     let offset = u32::try_from(entry.offset).unwrap_or(u32::MAX);
-    Position { segment: entry.segment, offset, sum: crc32fast::hash(&entry.payload) }
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&entry.payload);
+    sum.update(&entry.tag.now.utc.as_nanos().to_le_bytes());
+    Position { segment: entry.segment, offset, sum: sum.finalize() }
 }
 
 /// Returns the report in a record, if it has one.

@@ -13,8 +13,8 @@
 //!            place of a report: segment u32, offset u32 | sum u32
 //! ```
 //!
-//! The sum is the CRC-32 of the report's record, so that a store never sends a report of another
-//! journal again.
+//! The sum is the CRC-32 of the report's payload and journal time, so that a number is never sent
+//! again with a report of another journal.
 //!
 //! Slots are appended and synced before their messages are sent. So after a kill the store has
 //! every number that was sent, and perhaps some that were not: the client requests these again. A
@@ -40,7 +40,7 @@ const REPORT: u32 = 2;
 pub(super) struct Position {
     pub(super) segment: u32,
     pub(super) offset: u32,
-    /// The CRC-32 of the record's payload.
+    /// The CRC-32 of the record's payload and time.
     pub(super) sum: u32,
 }
 

@@ -1,9 +1,11 @@
 //! Rules of FIX sessions, with a client that sends exactly what a test asks for.
 
 use std::fs;
-use std::process::Output;
+use std::process::{Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::drop_copy::{CLIENT, Place, program};
+use crate::drop_copy::{CLIENT, Place, TIMEOUT, program};
 use crate::journal::{ReportJournal, exec_id};
 use crate::raw_client::RawClient;
 
@@ -239,7 +241,16 @@ fn file_has_the_same_messages_and_is_the_same_each_time() {
 /// Runs the program with arguments that are wrong, and returns its one line.
 #[track_caller]
 fn error(arguments: &[&str]) -> String {
-    let output = program().args(arguments).args(WIRE).output().unwrap();
+    let mut command = program();
+    command.args(arguments).args(WIRE).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() && start.elapsed() < TIMEOUT {
+        thread::sleep(Duration::from_millis(10));
+    }
+    // A process that does not end by itself has no exit status.
+    let _ = child.kill();
+    let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(text.lines().count(), 1, "{text}");
