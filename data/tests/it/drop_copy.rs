@@ -14,8 +14,9 @@ use tempfile::TempDir;
 use crate::journal::{ReportJournal, exec_id};
 use crate::quickfix::{self, Client, Logged};
 
-/// The variable with the number of kills.
-const KILLS: &str = "HAIRPIN_FIX_KILLS";
+/// The variable that multiplies the number of kills.
+const SCALE: &str = "HAIRPIN_TEST_SCALE";
+const KILLS: usize = 4;
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 pub(crate) const CLIENT: &str = "RISK";
 
@@ -168,7 +169,8 @@ fn quickfix_receives_every_report_once_over_kills_of_either_side() {
     if !quickfix::is_available() {
         return;
     }
-    let kills: usize = std::env::var(KILLS).map_or(4, |text| text.parse().unwrap());
+    let kills: usize =
+        KILLS * std::env::var(SCALE).map_or(1, |text| text.parse::<usize>().unwrap());
     let (place, mut journal) = Place::new();
     let (stop, written) = (AtomicBool::new(false), AtomicU32::new(0));
     let mut server = place.start(0, &["--wire-prices"]);
