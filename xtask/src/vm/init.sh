@@ -235,7 +235,10 @@ start_server() {
 # be down for longer than the client waits. A host that is cut off stays so.
 run_client() {
     for try in 1 2 3; do
-        timeout -k 10 $STEP_LIMIT /bin/ip netns exec a "$@" >/tmp/client 2>&1
+        # A hundred seconds of messages take longer, as netem loses them.
+        limit=$STEP_LIMIT
+        [ "$device" = netem ] && limit=$((STEP_LIMIT * 3))
+        timeout -k 10 $limit /bin/ip netns exec a "$@" >/tmp/client 2>&1
         status=$?
         [ $status = 143 ] || [ $status = 137 ] && status=hang
         grep -q 'no answer' /tmp/client || break
@@ -249,9 +252,13 @@ start_pong() {
         --protocol "$1" --interface "$if_b" --listen "$host_b":$PORT
 }
 
+# With losses a reliable protocol carries 100,000 messages, many of them in flight at a time.
 run_ping() {
-    run_client /bin/hairpin ping --transport xdp --xdp-mode "$2" --protocol "$1" \
-        --interface "$if_a" --samples 300 --rounds 1 --wait epoll "$host_b":$PORT
+    samples=300 pace=
+    [ "$device" = netem ] && [ "$1" != udp ] && samples=100000 pace='--interval-us 1000'
+    # The pace is a flag and its value.
+    run_client /bin/hairpin ping --transport xdp --xdp-mode "$2" --protocol "$1" $pace \
+        --interface "$if_a" --samples $samples --rounds 1 --wait epoll "$host_b":$PORT
 }
 
 ping_pong() {
@@ -334,10 +341,11 @@ suspend() {
 # Publishes a capture on one interface, or on two at once, and compares what a feed receives with
 # the capture: all incremental messages, or after losses the last prices of each instrument.
 feed() {
-    megabytes=1 format='--format json' final=incremental_of
-    [ "$device" = netem ] && megabytes=4 format=--books final=prices_of
+    megabytes=1 rate=200 format='--format json' final=incremental_of
+    # More than 100,000 messages.
+    [ "$device" = netem ] && megabytes=32 rate=800 format=--books final=prices_of
     capture=/tmp/market-$megabytes.pcap
-    [ -e $capture ] || /bin/hairpin generate $capture --instruments 20 --rate 200 \
+    [ -e $capture ] || /bin/hairpin generate $capture --instruments 20 --rate $rate \
         --megabytes $megabytes >/tmp/peer 2>&1
     # A first publication, for the addresses.
     publish "$if_b" --speed max >/tmp/peer 2>&1

@@ -75,6 +75,9 @@ fn ping_pong_for(
         assert!(sent <= received + 1, "{what}\nserver: {}", counters(server.0.id()));
         return 0;
     }
+    if text.contains("No messages were received") && is_starved(server.0.id(), seconds) {
+        return 0;
+    }
     let is_answered = client.status.success() && is_clean(&text);
     // Tell where a message was lost.
     assert!(is_answered, "{what}\nserver: {}", counters(server.0.id()));
@@ -94,6 +97,17 @@ fn ping_pong_for(
     interrupt(&server.0).unwrap();
     std::fs::remove_file(path).unwrap();
     exchanges
+}
+
+/// Returns `true` if the threads of a process have waited for a core during a fifth of a run: the
+/// second field of their `schedstat`, in ns. An answer may then come after the end of the run.
+fn is_starved(process: u32, seconds: &str) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let waited: u64 = threads
+        .map(|thread| std::fs::read_to_string(thread.unwrap().path().join("schedstat")).unwrap())
+        .map(|text| text.split(' ').nth(1).unwrap().parse::<u64>().unwrap())
+        .sum();
+    waited * 5 > seconds.parse::<u64>().unwrap() * 1_000_000_000
 }
 
 #[test]
