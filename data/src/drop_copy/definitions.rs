@@ -51,9 +51,12 @@ impl Definitions {
             match reader.advance() {
                 Ok(true) => {}
                 Ok(false) => break,
-                // What precedes the error is valid.
                 Err(error) if instruments.is_empty() => return Err(error).with_context(named),
-                Err(_) => break,
+                Err(error) => {
+                    // What precedes the error is valid.
+                    super::log(format_args!("{}: {error}; what precedes it is used", named()));
+                    break;
+                }
             }
             let payload = reader.frame().map(|frame| frame.payload());
             if let Some(Ok(Payload::Datagram { bytes, .. })) = payload {

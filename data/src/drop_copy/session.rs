@@ -95,6 +95,8 @@ impl Session {
                 return self.end(now, "MsgSeqNum (34) must be 1 with ResetSeqNumFlag (141)");
             }
             self.store.reset()?;
+            let client = self.client();
+            super::log(format_args!("{client}: both sides count from 1 again (ResetSeqNumFlag)"));
             if let Some(link) = &mut self.link {
                 (link.resend, link.requested) = (None, None);
             }
