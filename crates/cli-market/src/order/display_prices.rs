@@ -47,6 +47,9 @@ impl DisplayPrices {
             let cause = end.unwrap_or_else(|| "no definition in this capture".to_owned());
             bail!("{}: {cause}", named());
         }
+        if let Some(cause) = end {
+            eprintln!("hairpin: {}: {cause}; what precedes it is used", named());
+        }
         Ok(prices)
     }
 
