@@ -68,12 +68,14 @@ impl BoundAddress {
         let new: Vec<_> = wanted.iter().filter(|entry| !self.entries.contains(entry)).collect();
         for (at, &&entry) in new.iter().enumerate() {
             if let Err(error) = entries.add(data_plane, entry, self.socket) {
-                new[..at].iter().for_each(|entry| entries.remove(data_plane, entry));
+                for entry in &new[..at] {
+                    entries.remove(data_plane, entry, self.socket);
+                }
                 return Err(error);
             }
         }
         for entry in self.entries.iter().filter(|entry| !wanted.contains(entry)) {
-            entries.remove(data_plane, entry);
+            entries.remove(data_plane, entry, self.socket);
         }
         self.entries = wanted;
         Ok(())
@@ -82,7 +84,7 @@ impl BoundAddress {
     /// Removes all entries, so that the kernel receives the traffic.
     pub(crate) fn remove_entries(&mut self, data_plane: &DataPlane, entries: &mut FilterEntries) {
         for entry in self.entries.drain(..) {
-            entries.remove(data_plane, &entry);
+            entries.remove(data_plane, &entry, self.socket);
         }
     }
 

@@ -261,14 +261,20 @@ impl DataPlane {
         }
     }
 
-    /// Removes an entry.
+    /// Removes a socket from the users of an entry, and the entry with the last one.
     ///
     /// # Errors
     /// The filter's, or that the keeper has ended.
-    pub(crate) fn end_redirect(&self, entry: &Entry) -> Result<(), EntryError> {
+    pub(crate) fn end_redirect(
+        &self,
+        entry: &Entry,
+        socket: RawFd,
+        is_last: bool,
+    ) -> Result<(), EntryError> {
         match &self.keeper {
-            Some(keeper) => keeper.end_redirect(self.interface.device().index, entry),
-            None => self.interface.remove(entry).map(drop),
+            Some(keeper) => keeper.end_redirect(self.interface.device().index, entry, socket),
+            None if is_last => self.interface.remove(entry).map(drop),
+            None => Ok(()),
         }
     }
 

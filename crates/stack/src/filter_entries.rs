@@ -7,10 +7,10 @@ use hairpin_xdp::{Entry, EntryError};
 
 use crate::data_plane::DataPlane;
 
-/// The number of users of each entry in the filter. It is 0 for an entry that no keeper was left to
-/// remove.
+/// The users of each entry in the filter, by the descriptors of their sockets. An entry that no
+/// keeper was left to remove has none.
 #[derive(Debug, Default)]
-pub(crate) struct FilterEntries(HashMap<Entry, u32>);
+pub(crate) struct FilterEntries(HashMap<Entry, Vec<RawFd>>);
 
 impl FilterEntries {
     /// Adds a user of an entry, whose socket this is.
@@ -20,20 +20,25 @@ impl FilterEntries {
         entry: Entry,
         socket: RawFd,
     ) -> Result<(), EntryError> {
-        if let Some(count) = self.0.get_mut(&entry) {
-            *count += 1;
-            return Ok(());
+        // A keeper holds the sockets of all users.
+        let redirected = data_plane.redirect(&entry, socket);
+        match self.0.get_mut(&entry) {
+            Some(users) => users.push(socket),
+            None => {
+                redirected?;
+                self.0.insert(entry, vec![socket]);
+            }
         }
-        data_plane.redirect(&entry, socket)?;
-        self.0.insert(entry, 1);
         Ok(())
     }
 
     /// Removes a user of an entry.
-    pub(crate) fn remove(&mut self, data_plane: &DataPlane, entry: &Entry) {
-        let Some(count) = self.0.get_mut(entry) else { return };
-        *count = count.saturating_sub(1);
-        if *count == 0 && data_plane.end_redirect(entry).is_ok() {
+    pub(crate) fn remove(&mut self, data_plane: &DataPlane, entry: &Entry, socket: RawFd) {
+        let Some(users) = self.0.get_mut(entry) else { return };
+        let Some(at) = users.iter().position(|user| *user == socket) else { return };
+        users.swap_remove(at);
+        let is_last = users.is_empty();
+        if data_plane.end_redirect(entry, socket, is_last).is_ok() && is_last {
             self.0.remove(entry);
         }
     }

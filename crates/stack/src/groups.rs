@@ -75,7 +75,8 @@ struct Group {
 struct GroupPort {
     /// The kernel's sockets that are members.
     sockets: Vec<RawFd>,
-    redirected: bool,
+    /// The member with which the group is redirected.
+    redirected: Option<RawFd>,
     /// The fallback reason reported last.
     reported_reason: Option<FallbackReason>,
     /// Set if all frames were dropped, until the last member leaves.
@@ -121,10 +122,14 @@ impl Groups {
         let Some(state) = self.joined.get_mut(&group) else { return };
         let Some(at_port) = state.ports.get_mut(&port) else { return };
         at_port.sockets.retain(|member| *member != socket);
+        if at_port.redirected == Some(socket) {
+            let entry = entry(group, port);
+            // Before the end, so that the kernel receives nothing meanwhile.
+            let next = at_port.sockets.first().copied();
+            at_port.redirected = next.filter(|it| data_plane.redirect(&entry, *it).is_ok());
+            let _ = data_plane.end_redirect(&entry, socket, at_port.redirected.is_none());
+        }
         if at_port.sockets.is_empty() {
-            if at_port.redirected {
-                let _ = data_plane.end_redirect(&entry(group, port));
-            }
             state.ports.remove(&port);
         }
         if state.ports.is_empty() {
@@ -136,7 +141,7 @@ impl Groups {
     /// is not a member.
     pub(crate) fn fallback_reason(&self, group: IpAddr, port: u16) -> Option<FallbackReason> {
         let at_port = self.joined.get(&group)?.ports.get(&port)?;
-        if at_port.redirected {
+        if at_port.redirected.is_some() {
             None
         } else {
             at_port.reported_reason.or(Some(FallbackReason::OtherMembers))
@@ -223,7 +228,9 @@ impl Groups {
                 let listeners = at_port.has_listeners.then_some(FallbackReason::OtherListeners);
                 let reason = state.reason.or(listeners).or(at_port.given_up);
                 // The data plane is locked only for changes, so that sockets do not wait.
-                if at_port.redirected == reason.is_some() || at_port.reported_reason != reason {
+                if at_port.redirected.is_some() == reason.is_some()
+                    || at_port.reported_reason != reason
+                {
                     let data_plane = shared.data_plane();
                     at_port.update_redirection(
                         &data_plane,
@@ -292,21 +299,20 @@ impl GroupPort {
     ) {
         let address = SocketAddr::new(group, port);
         if reason.is_none()
-            && !self.redirected
+            && self.redirected.is_none()
             && let Some(&member) = self.sockets.first()
         {
             match data_plane.redirect(&entry(group, port), member) {
-                Ok(()) => self.redirected = true,
+                Ok(()) => self.redirected = Some(member),
                 Err(error) => reason = Some((&error).into()),
             }
-            if self.redirected && self.reported_reason.take().is_some() {
+            if self.redirected.is_some() && self.reported_reason.take().is_some() {
                 events.push(PathEvent::RxRestored { address });
             }
         }
         let Some(reason) = reason else { return };
-        if self.redirected {
-            let _ = data_plane.end_redirect(&entry(group, port));
-            self.redirected = false;
+        if let Some(member) = self.redirected.take() {
+            let _ = data_plane.end_redirect(&entry(group, port), member, true);
         }
         if self.reported_reason.replace(reason) != Some(reason) {
             events.push(PathEvent::RxFallback { address, reason });

@@ -197,7 +197,7 @@ impl Drop for SharedSource {
     fn drop(&mut self) {
         let mut control_plane = self.owner.control_plane();
         let mut data_plane = self.owner.data_plane();
-        control_plane.entries.remove(&data_plane, &self.entry);
+        control_plane.entries.remove(&data_plane, &self.entry, -1);
         data_plane.detach_raw(self.ether_type);
         for frame in self.released.drain(..) {
             data_plane.interface.release(frame);

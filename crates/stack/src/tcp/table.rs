@@ -221,7 +221,7 @@ impl TcpTable {
     pub(super) fn retire(&self, shared: &SharedState, entry: &Entry, flow: usize) {
         if self.keeper.is_none() {
             let mut control_plane = shared.control_plane();
-            control_plane.entries.remove(&shared.data_plane(), entry);
+            control_plane.entries.remove(&shared.data_plane(), entry, -1);
         }
         let Entry::Flow { local, remote, .. } = *entry else { return };
         let (key, until) = (FlowKey::new(remote, local), now() + RETIRED);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 use std::ops::{Deref, DerefMut};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -181,28 +181,35 @@ impl KeeperClient {
         entry: &Entry,
         socket: BorrowedFd<'_>,
     ) -> Result<(), EntryError> {
-        self.change(Request::Redirect, interface, entry, &[socket])
+        let of = (interface, socket.as_raw_fd());
+        self.change(Request::Redirect, of, entry, &[socket])
     }
 
-    /// Removes an entry.
+    /// Removes a socket from the users of an entry.
     ///
     /// # Errors
     /// That the keeper has ended.
-    pub(crate) fn end_redirect(&self, interface: u32, entry: &Entry) -> Result<(), EntryError> {
-        self.change(Request::EndRedirect, interface, entry, &[])
+    pub(crate) fn end_redirect(
+        &self,
+        interface: u32,
+        entry: &Entry,
+        socket: RawFd,
+    ) -> Result<(), EntryError> {
+        self.change(Request::EndRedirect, (interface, socket), entry, &[])
     }
 
     fn change(
         &self,
         request: Request,
-        interface: u32,
+        (interface, user): (u32, RawFd),
         entry: &Entry,
         socket: &[BorrowedFd<'_>],
     ) -> Result<(), EntryError> {
         let refused = |reason: &str| EntryError::Refused(reason.to_owned());
         let text = entry::to_text(entry);
         let text = text.ok_or_else(|| refused("the keeper redirects UDP and TCP only"))?;
-        let (numbers, text) = ([request as u32, interface, 0, 0], text.as_bytes());
+        let (numbers, text) =
+            ([request as u32, interface, user.cast_unsigned(), 0], text.as_bytes());
         let answer = self.call(numbers, text, socket);
         let answer = answer
             .or_else(|_| self.with_replacement(|keeper| ask(keeper, numbers, text, socket)))

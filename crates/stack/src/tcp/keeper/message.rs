@@ -60,10 +60,11 @@ pub(super) enum Request {
     FindRules = 13,
     /// Add the payload to the bytes of the next `GiveBack`. Not answered.
     AddBytes = 14,
-    /// Redirect what the UDP socket of the descriptor receives. The number is the index of the
-    /// interface, the text an [`Entry`](super::entry).
+    /// Redirect what the UDP socket of the descriptor receives, and hold the socket. The numbers
+    /// are the index of the interface and one that distinguishes the users of the entry; the text
+    /// is an [`Entry`](super::entry).
     Redirect = 15,
-    /// Remove the entry of the text. The number is the index of the interface.
+    /// Release the socket of such a user of the entry. The entry ends with the last one.
     EndRedirect = 16,
 }
 

@@ -109,6 +109,11 @@ impl Orphan {
         [self.local, self.remote]
     }
 
+    /// Returns `true` if the kernel's socket has no connection any more: its port may be another's.
+    pub(super) fn is_dissolved(&self) -> bool {
+        self.kernel().info().is_ok_and(|info| info.state == CLOSED)
+    }
+
     /// Returns `true` if it receives from another interface only.
     pub(super) fn is_bound_elsewhere(&self, interface: u32) -> bool {
         let bound = self.kernel().bound_interface();

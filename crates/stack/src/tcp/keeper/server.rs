@@ -111,7 +111,11 @@ impl Server {
             || !self.pending.is_empty()
             || !self.unclaimed.is_empty()
         {
-            let Ok(ready) = self.wait() else { return };
+            let Ok(ready) = self.wait() else {
+                // The kernel lacks memory.
+                std::thread::sleep(INTERVAL);
+                continue;
+            };
             for client in &self.clients {
                 if ready.contains(&client.process.as_raw_fd()) {
                     client.end_requests();
@@ -146,7 +150,7 @@ impl Server {
                 it.poll(&self.injector, now);
                 it.until > now && !it.orphan.is_acknowledged()
             });
-            self.look.look(&self.clients, &self.injector);
+            self.look.look(&mut self.clients, &self.injector);
         }
     }
 
@@ -230,7 +234,9 @@ impl Server {
     }
 
     /// Ends a client, at the latest when its process has ended.
-    fn end(&mut self, client: Client) {
+    fn end(&mut self, mut client: Client) {
+        // Another program may bind the ports at once.
+        client.end_redirects();
         match client.orphans.is_empty() {
             true => self.finish(client, false),
             false => self.ending.push(Ending { client, until: Instant::now() + ENDED }),

@@ -21,7 +21,7 @@ use super::super::open::{Busy, OTHER, OpenRequest};
 use super::super::orphan::Orphan;
 use super::passed::{Passed, close_aside, close_udp, is_full};
 use super::privileges::Privileges;
-use super::udp::{self, plain};
+use super::udp::{self, Redirects, plain};
 use crate::stack::prepare_interface;
 use crate::tcp::injector::{Injector, ends};
 use crate::tcp::kernel_socket::KernelSocket;
@@ -48,7 +48,9 @@ pub(super) struct Client {
     pub(super) bytes: Vec<u8>,
     /// Its interfaces by name.
     pub(super) interfaces: HashMap<String, HeldInterface>,
+    pub(super) redirects: Redirects,
 }
+
 /// What is held of a program's interface.
 #[derive(Debug)]
 pub(super) enum HeldInterface {
@@ -103,8 +105,18 @@ impl Client {
             return None;
         };
         let (orphans, flows, interfaces) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let bytes = Vec::new();
-        Some(Self { socket, process_id, process, state, orphans, flows, bytes, interfaces })
+        let (bytes, redirects) = (Vec::new(), Redirects::default());
+        Some(Self {
+            socket,
+            process_id,
+            process,
+            state,
+            orphans,
+            flows,
+            bytes,
+            interfaces,
+            redirects,
+        })
     }
 
     /// Receives nothing more than what was sent: the process has ended, and another one that holds
@@ -176,10 +188,7 @@ impl Client {
             })),
             Request::FindRules => find_rules(slot, passed.take(), privileges),
             Request::Leave => {
-                let slots: Vec<_> = self.orphans.keys().copied().collect();
-                slots.into_iter().for_each(|slot| self.release(slot));
-                privileges.close(&self.interfaces);
-                self.interfaces.clear();
+                self.leave(privileges);
                 Answer::default()
             }
             Request::AddBytes => {
@@ -194,8 +203,8 @@ impl Client {
                 udp::inject(&payload, passed.take(), privileges, injector);
                 return None;
             }
-            Request::Redirect => self.redirect(slot, &text, &mut passed, privileges),
-            Request::EndRedirect => done(self.end_redirect(slot, &text)),
+            Request::Redirect => self.redirect(numbers, &text, &mut passed, privileges),
+            Request::EndRedirect => done(self.end_redirect(numbers, &text)),
             Request::OpenInterface => {
                 self.open_interface(&text, OpenRequest::from_numbers(numbers), privileges);
                 return None;
@@ -209,6 +218,15 @@ impl Client {
                 return None;
             }
         })
+    }
+
+    /// Releases all that is held.
+    fn leave(&mut self, privileges: &mut Privileges) {
+        let slots: Vec<_> = self.orphans.keys().copied().collect();
+        slots.into_iter().for_each(|slot| self.release(slot));
+        self.end_redirects();
+        privileges.close(&self.interfaces);
+        self.interfaces.clear();
     }
 
     fn take_over(
@@ -249,7 +267,7 @@ impl Client {
         interface: u32,
         privileges: &mut Privileges,
     ) -> Result<Taken, Refusal> {
-        let interface = self.kept(interface).ok_or_else(invalid)?;
+        let interface = kept(&self.interfaces, interface).ok_or_else(invalid)?;
         if orphan.is_bound_elsewhere(interface.index()) {
             return Err(invalid().into());
         }
@@ -272,46 +290,51 @@ impl Client {
 
     /// Redirects what a UDP socket receives.
     fn redirect(
-        &self,
-        interface: u32,
+        &mut self,
+        [_, interface, user, _]: message::Numbers,
         entry: &str,
         passed: &mut Passed,
         privileges: &mut Privileges,
     ) -> Answer {
-        if let Some((kept, entry)) = self.kept(interface).zip(entry::from_text(entry))
+        if let Some((kept, entry)) = kept(&self.interfaces, interface).zip(entry::from_text(entry))
             && let Some(socket) = passed.take()
         {
-            return udp::redirect(kept, &entry, socket, privileges);
+            return self.redirects.add(kept, entry, user, socket, privileges);
         }
         failure(&invalid())
     }
 
-    fn end_redirect(&self, interface: u32, entry: &str) -> io::Result<()> {
-        let kept = self.kept(interface).ok_or_else(invalid)?;
-        kept.remove(&entry::from_text(entry).ok_or_else(invalid)?).map(drop).map_err(errno)
+    fn end_redirect(
+        &mut self,
+        [_, interface, user, _]: message::Numbers,
+        entry: &str,
+    ) -> io::Result<()> {
+        let kept = kept(&self.interfaces, interface).ok_or_else(invalid)?;
+        self.redirects.end(kept, entry::from_text(entry).ok_or_else(invalid)?, user)
     }
 
-    /// Returns the interface with this index, if this process uses it.
-    fn kept(&self, index: u32) -> Option<&KeptInterface> {
-        self.interfaces.values().find_map(|held| match held {
-            HeldInterface::Bound(kept) if kept.index() == index => Some(kept),
-            _ => None,
-        })
+    /// Makes the kernel receive what UDP sockets receive.
+    pub(super) fn end_redirects(&mut self) {
+        let Self { interfaces, redirects, .. } = self;
+        bound(interfaces).for_each(|kept| redirects.end_all(kept));
+    }
+
+    /// Makes the kernel receive what belongs to no socket of this process any more, because the
+    /// program has dissolved a socket's address with connect(2).
+    pub(super) fn recheck(&mut self) {
+        let Self { interfaces, redirects, orphans, .. } = self;
+        redirects.recheck(|index| kept(interfaces, index));
+        let dissolved = orphans.values_mut().filter(|it| it.is_redirected && it.is_dissolved());
+        for orphan in dissolved {
+            orphan.is_redirected = false;
+            remove_flow(interfaces, orphan.addresses());
+        }
     }
 
     /// Makes the kernel receive a connection again.
     fn end_flow(&self, orphan: &mut Orphan) {
         if std::mem::take(&mut orphan.is_redirected) {
-            self.remove_flow(orphan.addresses());
-        }
-    }
-
-    fn remove_flow(&self, addresses: [SocketAddr; 2]) {
-        for held in self.interfaces.values() {
-            if let HeldInterface::Bound(kept) = held {
-                // Without the entry there is nothing to remove.
-                let _ = kept.remove(&flow(addresses));
-            }
+            remove_flow(&self.interfaces, orphan.addresses());
         }
     }
 
@@ -321,7 +344,7 @@ impl Client {
         if let (Ok(local), Ok(remote)) = (reference.local_addr(), reference.peer_addr())
             && let (Some(local), Some(remote)) = (local.as_socket(), remote.as_socket())
         {
-            self.remove_flow([local, remote]);
+            remove_flow(&self.interfaces, [local, remote]);
         }
     }
 
@@ -451,7 +474,10 @@ impl Client {
         if !privileges.interfaces.iter().any(|allowed| allowed == name) {
             return self.refuse(number, OTHER, "the interface does not belong to this run");
         }
-        if self.interfaces.remove(name).is_some() {
+        if let Some(held) = self.interfaces.remove(name) {
+            if let HeldInterface::Bound(kept) = held {
+                self.redirects.end_all(&kept);
+            }
             privileges.close_one(name);
         } else if privileges.open.contains(name) {
             let owner = Device::from_name(name).ok().and_then(|it| LinkOwner::find(it.index));
@@ -534,6 +560,24 @@ fn find_rules(interface: u32, socket: Option<OwnedFd>, privileges: &mut Privileg
         Some(Some(rule)) => refused(&Refusal::Rule(rule)),
         None => failure(&io::Error::from_raw_os_error(libc::EBADF)),
     }
+}
+
+/// Returns the interfaces in use.
+fn bound(interfaces: &HashMap<String, HeldInterface>) -> impl Iterator<Item = &KeptInterface> {
+    interfaces.values().filter_map(|held| match held {
+        HeldInterface::Bound(kept) => Some(kept),
+        HeldInterface::Prepared(_) => None,
+    })
+}
+
+/// Returns the interface in use with this index.
+fn kept(interfaces: &HashMap<String, HeldInterface>, index: u32) -> Option<&KeptInterface> {
+    bound(interfaces).find(|kept| kept.index() == index)
+}
+
+fn remove_flow(interfaces: &HashMap<String, HeldInterface>, addresses: [SocketAddr; 2]) {
+    // Without the entry there is nothing to remove.
+    bound(interfaces).for_each(|kept| drop(kept.remove(&flow(addresses))));
 }
 
 /// Returns the entry of a connection.

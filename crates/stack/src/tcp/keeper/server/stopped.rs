@@ -25,17 +25,20 @@ impl Look {
         Self(Instant::now())
     }
 
-    /// Returns the time until the next look; `None` while no connection is taken over.
+    /// Returns the time until the next look; `None` while nothing is redirected.
     pub(super) fn due_in(&self, clients: &[Client]) -> Option<Duration> {
-        let has_connection = clients.iter().any(|client| !client.orphans.is_empty());
-        has_connection.then(|| self.0.saturating_duration_since(Instant::now()))
+        let redirects = |it: &Client| !it.orphans.is_empty() || !it.redirects.is_empty();
+        let is_needed = clients.iter().any(redirects);
+        is_needed.then(|| self.0.saturating_duration_since(Instant::now()))
     }
 
-    /// Acknowledges for the programs that are stopped, if it is time.
-    pub(super) fn look(&mut self, clients: &[Client], injector: &Injector) {
+    /// Checks what is redirected, and acknowledges for the programs that are stopped, if it is
+    /// time.
+    pub(super) fn look(&mut self, clients: &mut [Client], injector: &Injector) {
         if self.due_in(clients) != Some(Duration::ZERO) {
             return;
         }
+        clients.iter_mut().for_each(Client::recheck);
         let has_connection = |client: &&Client| !client.orphans.is_empty();
         let stopped = clients.iter().filter(has_connection);
         let stopped: Vec<_> = stopped.filter(|client| is_stopped(client.process_id)).collect();

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hairpin_mapped::{StateFile, StateReader, StateSlot};
-use hairpin_testbed::{Host, Testbed, scaled};
+use hairpin_testbed::{Host, Testbed, eventually, scaled};
 use hairpin_testkit::Random;
 use socket2::{Domain, SockRef, Socket, Type};
 
@@ -79,7 +79,8 @@ fn dead_client(state: StateReader, slot: u32, orphan: Orphan) -> Client {
     let (flows, interfaces) = (HashMap::new(), HashMap::new());
     let (process_id, bytes) = (0, Vec::new());
     let process = peer::process(&socket, std::process::id().cast_signed()).unwrap();
-    Client { socket, process_id, process, state, orphans, flows, bytes, interfaces }
+    let redirects = udp::Redirects::default();
+    Client { socket, process_id, process, state, orphans, flows, bytes, interfaces, redirects }
 }
 
 #[test]
@@ -348,13 +349,20 @@ impl Attacker {
     fn with_interface(run: &OwnedFd, host: &Host) -> Self {
         let attacker = Self::new(run);
         let name = host.interface();
-        // With room for 64 ports.
-        let numbers = [Request::OpenInterface as u32, 0, 64, 0];
-        message::send(attacker.socket.as_fd(), numbers, name.as_bytes(), &[], 0).unwrap();
-        assert_eq!(attacker.answer(), 0);
-        assert_eq!(attacker.ask(Request::BindInterface, 0, name.as_bytes(), &[]), 0);
+        attacker.open(name);
         let interface = host.run(|| hairpin_xdp::Device::from_name(name).unwrap().index).unwrap();
         Self { interface, ..attacker }
+    }
+
+    /// Opens an interface with room for 64 ports.
+    fn open(&self, name: &str) {
+        let numbers = [Request::OpenInterface as u32, 0, 64, 0];
+        // The kernel frees the queues a moment after their last user has closed them.
+        assert!(eventually(|| {
+            message::send(self.socket.as_fd(), numbers, name.as_bytes(), &[], 0).unwrap();
+            self.answer() == 0
+        }));
+        assert_eq!(self.ask(Request::BindInterface, 0, name.as_bytes(), &[]), 0);
     }
 
     fn send(&self, request: Request, slot: u32, payload: &[u8], descriptors: &[&dyn AsFd]) {

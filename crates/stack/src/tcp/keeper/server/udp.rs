@@ -1,5 +1,6 @@
 //! The requests for UDP sockets that a process has passed.
 
+use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -8,32 +9,115 @@ use hairpin_wire::Protocol;
 use hairpin_xdp::{Entry, KeptInterface};
 use socket2::{SockAddr, SockRef, Socket};
 
-use super::passed::close_udp;
+use super::passed::{close_udp, is_full};
 use super::privileges::Privileges;
-use super::requests::{Answer, done, errno, failure, refused};
+use super::requests::{Answer, errno, failure, refused};
 use crate::tcp::injector::{Injector, ends};
 use crate::tcp::kernel_socket::KernelSocket;
 use crate::tcp::transfer::Refusal;
 
-/// Redirects what the socket receives otherwise, at an address of the run's interfaces, unless a
-/// rule of the host applies to it.
-pub(super) fn redirect(
+/// The sockets of each entry and interface, by the number that a process has given them. While they
+/// are held, the kernel gives their ports to no other socket.
+#[derive(Debug, Default)]
+pub(super) struct Redirects(HashMap<(u32, Entry), HashMap<u32, OwnedFd>>);
+
+impl Redirects {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Redirects what the socket receives otherwise, at an address of the run's interfaces, unless
+    /// a rule of the host applies to it.
+    pub(super) fn add(
+        &mut self,
+        interface: &KeptInterface,
+        entry: Entry,
+        user: u32,
+        socket: OwnedFd,
+        privileges: &mut Privileges,
+    ) -> Answer {
+        match check(interface, &entry, &socket, privileges) {
+            Ok(()) => match interface.redirect(&entry) {
+                Ok(()) => {
+                    let sockets = self.0.entry((interface.index(), entry)).or_default();
+                    sockets.insert(user, socket);
+                    Answer::default()
+                }
+                Err(error) => failure(&errno(error)),
+            },
+            Err(answer) => {
+                close_udp(socket);
+                answer
+            }
+        }
+    }
+
+    /// Releases the socket of a user. The entry ends with the last one; one that the keeper before
+    /// this one has entered ends at once.
+    pub(super) fn end(
+        &mut self,
+        interface: &KeptInterface,
+        entry: Entry,
+        user: u32,
+    ) -> io::Result<()> {
+        let key = (interface.index(), entry);
+        if let Some(sockets) = self.0.get_mut(&key)
+            && sockets.keys().any(|other| *other != user)
+        {
+            sockets.remove(&user);
+            return Ok(());
+        }
+        // The sockets last, so that no other one has the port before.
+        let removed = interface.remove(&entry).map(drop).map_err(errno);
+        self.0.remove(&key);
+        removed
+    }
+
+    /// Ends the entries whose sockets receive such packets no more: connect(2) to `AF_UNSPEC`
+    /// gives a port up.
+    pub(super) fn recheck<'i>(&mut self, kept: impl Fn(u32) -> Option<&'i KeptInterface>) {
+        self.0.retain(|(index, entry), sockets| {
+            sockets.retain(|_, socket| owns(socket, entry, *index));
+            if sockets.is_empty()
+                && let Some(interface) = kept(*index)
+            {
+                let _ = interface.remove(entry);
+            }
+            !sockets.is_empty()
+        });
+    }
+
+    /// Ends all entries of an interface.
+    pub(super) fn end_all(&mut self, interface: &KeptInterface) {
+        let is_of = |(index, _): &(u32, Entry)| *index == interface.index();
+        for ((_, entry), _) in self.0.extract_if(|key, _| is_of(key)) {
+            let _ = interface.remove(&entry);
+        }
+    }
+}
+
+/// Checks that a socket receives what an entry redirects.
+fn check(
     interface: &KeptInterface,
     entry: &Entry,
-    socket: OwnedFd,
+    socket: &OwnedFd,
     privileges: &mut Privileges,
-) -> Answer {
-    let is_own = owns(&socket, entry, interface.index())
-        && privileges.has_namespace_of(socket.as_fd())
-        && is_here(entry, privileges);
-    let local = SockRef::from(&socket).local_addr().ok().and_then(|local| local.as_socket());
-    close_udp(socket);
+) -> Result<(), Answer> {
+    let refuse = |number| Err(failure(&io::Error::from_raw_os_error(number)));
+    let local = SockRef::from(socket).local_addr().ok().and_then(|local| local.as_socket());
     match local {
-        Some(local) if is_own => match privileges.obstacle(interface.index(), local.ip(), None) {
-            Some(rule) => refused(&Refusal::Rule(rule)),
-            None => done(interface.redirect(entry).map_err(errno)),
-        },
-        _ => failure(&io::Error::from_raw_os_error(libc::EACCES)),
+        Some(local)
+            if owns(socket, entry, interface.index())
+                && privileges.has_namespace_of(socket.as_fd())
+                && is_here(entry, privileges) =>
+        {
+            match privileges.obstacle(interface.index(), local.ip(), None) {
+                Some(rule) => Err(refused(&Refusal::Rule(rule))),
+                None if is_full(socket) => refuse(libc::EMFILE),
+                None => Ok(()),
+            }
+        }
+        _ => refuse(libc::EACCES),
     }
 }
 

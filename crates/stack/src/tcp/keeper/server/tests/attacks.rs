@@ -1,8 +1,8 @@
 //! Attempts of a program of the run to receive what is another's, and to stop the keeper.
 
 use std::net::{IpAddr, Ipv6Addr};
+use std::os::fd::BorrowedFd;
 
-use hairpin_testbed::eventually;
 use hairpin_wire::{Ipv4Header, Protocol, TcpFlags, TcpHeader};
 
 use super::*;
@@ -143,6 +143,175 @@ fn keeper_redirects_no_address_of_another_host() {
     });
 }
 
+/// Returns a socket of another host that sends to an address.
+fn sender_to(other: &Host, to: SocketAddr) -> UdpSocket {
+    let connect = || {
+        let sender = UdpSocket::bind((other.address(), 0)).unwrap();
+        sender.set_nonblocking(true).unwrap();
+        sender.connect(to).unwrap();
+        sender
+    };
+    other.run(connect).unwrap()
+}
+
+/// Returns `true` if a datagram arrives at a socket through the kernel within some time.
+fn arrives(sender: &UdpSocket, socket: &UdpSocket) -> bool {
+    let until = Instant::now() + Duration::from_millis(100);
+    while Instant::now() < until {
+        let _ = sender.send(&[OWN]);
+        std::thread::sleep(Duration::from_millis(1));
+        if socket.recv(&mut [0]).is_ok() {
+            return true;
+        }
+    }
+    false
+}
+
+fn bind_to(local: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(local)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+/// Else the next socket at the port would receive nothing, and the program what is sent to it.
+#[test]
+#[ignore = "needs root"]
+fn port_is_taken_while_its_frames_are_redirected() {
+    with_server(user(), |testbed, run| {
+        let [host, other] = testbed.hosts();
+        let attacker = Attacker::with_interface(run, host);
+        let bind = |local| host.run(|| bind_to(local)).unwrap();
+        let socket = bind((host.address(), 0).into()).unwrap();
+        let local = socket.local_addr().unwrap();
+        let (interface, text) = (attacker.interface, local.to_string());
+        let sender = sender_to(other, local);
+        let enter = |socket: &UdpSocket| {
+            assert_eq!(attacker.ask(Request::Redirect, interface, text.as_bytes(), &[socket]), 0);
+            assert!(!arrives(&sender, socket), "it is not redirected");
+        };
+        let ends: [(&str, &dyn Fn()); 3] = [
+            ("the entry is given up", &|| {
+                assert_eq!(attacker.ask(Request::EndRedirect, interface, text.as_bytes(), &[]), 0);
+            }),
+            ("the interface is opened again", &|| {
+                attacker.open(host.interface());
+            }),
+            ("it leaves", &|| assert_eq!(attacker.ask(Request::Leave, 0, &[], &[]), 0)),
+        ];
+        let mut socket = socket;
+        for (how, end) in ends {
+            enter(&socket);
+            drop(socket);
+            let error = bind(local).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::AddrInUse, "{how}");
+            end();
+            socket = bind(local).unwrap();
+            assert!(eventually(|| arrives(&sender, &socket)), "{how}");
+        }
+        let attacker = Attacker::with_interface(run, host);
+        let asked = attacker.ask(Request::Redirect, interface, text.as_bytes(), &[&socket]);
+        assert_eq!(asked, 0);
+        drop((socket, attacker));
+        let mut socket = None;
+        assert!(eventually(|| {
+            socket = bind(local).ok();
+            socket.is_some()
+        }));
+        assert!(eventually(|| arrives(&sender, socket.as_ref().unwrap())), "it has ended");
+    });
+}
+
+/// Several sockets have the port, and the last one that is left keeps it.
+#[test]
+#[ignore = "needs root"]
+fn entry_lasts_as_long_as_one_of_its_users() {
+    with_server(user(), |testbed, run| {
+        let [host, other] = testbed.hosts();
+        let attacker = Attacker::with_interface(run, host);
+        let bind = || {
+            let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
+            socket.set_reuse_port(true).unwrap();
+            socket.bind(&SocketAddr::from((host.address(), 7_062)).into()).unwrap();
+            socket.set_nonblocking(true).unwrap();
+            UdpSocket::from(socket)
+        };
+        let sockets = [0, 1].map(|_| host.run(bind).unwrap());
+        let local = sockets[0].local_addr().unwrap();
+        let (interface, text) = (attacker.interface, local.to_string());
+        let ask = |request: Request, user, sockets: &[BorrowedFd<'_>]| {
+            let numbers = [request as u32, interface, user, 0];
+            let to = attacker.socket.as_fd();
+            message::send(to, numbers, text.as_bytes(), sockets, 0).unwrap();
+            attacker.answer()
+        };
+        for (user, socket) in sockets.iter().enumerate() {
+            assert_eq!(ask(Request::Redirect, user as u32, &[socket.as_fd()]), 0);
+        }
+        let [first, second] = sockets;
+        let sender = sender_to(other, local);
+        drop(first);
+        assert_eq!(ask(Request::EndRedirect, 0, &[]), 0);
+        assert!(!arrives(&sender, &second), "the second one has it");
+        assert_eq!(ask(Request::EndRedirect, 7, &[]), 0, "there is no such user");
+        assert!(!arrives(&sender, &second));
+        assert_eq!(ask(Request::EndRedirect, 1, &[]), 0);
+        // Each datagram has one recipient: the held socket is closed.
+        assert!(eventually(|| arrives(&sender, &second)));
+    });
+}
+
+/// Dissolves the address of a socket: connect(2) to `AF_UNSPEC`.
+fn dissolve(socket: &impl AsFd) {
+    // SAFETY: a structure of integers, for which zero is a valid value.
+    let unspecified: libc::sockaddr = unsafe { std::mem::zeroed() };
+    let (fd, length) = (socket.as_fd().as_raw_fd(), size_of::<libc::sockaddr>() as u32);
+    // SAFETY: the kernel reads the structure.
+    assert_eq!(unsafe { libc::connect(fd, &raw const unspecified, length) }, 0);
+}
+
+/// The kernel gives the port of a dissolved socket to others, although the socket is held.
+#[test]
+#[ignore = "needs root"]
+fn flow_ends_when_its_socket_is_dissolved() {
+    with_server(user(), |testbed, run| {
+        let [host, other] = testbed.hosts();
+        let attacker = Attacker::with_interface(run, host);
+        let interface = attacker.interface;
+        let peer = other.run(|| bind_to((other.address(), 0).into())).unwrap().unwrap();
+        let to = peer.local_addr().unwrap();
+        let connect = || {
+            // The kernel chooses the port, so that the socket does not keep it.
+            let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
+            socket.connect(&to.into()).unwrap();
+            UdpSocket::from(socket)
+        };
+        let socket = host.run(connect).unwrap();
+        let local = socket.local_addr().unwrap();
+        let text = format!("{local} {to}");
+        let asked = attacker.ask(Request::Redirect, interface, text.as_bytes(), &[&socket]);
+        assert_eq!(asked, 0);
+        dissolve(&socket);
+        let victim = host.run(|| bind_to(local)).unwrap().unwrap();
+        victim.connect(to).unwrap();
+        peer.connect(local).unwrap();
+        assert!(eventually(|| arrives(&peer, &victim)), "UDP");
+
+        let server = other.run(|| TcpListener::bind((other.address(), 0))).unwrap().unwrap();
+        let to = server.local_addr().unwrap();
+        let connection = host.run(|| TcpStream::connect(to)).unwrap().unwrap();
+        let local = connection.local_addr().unwrap();
+        let _peer = server.accept().unwrap();
+        assert_eq!(attacker.ask(Request::TakeOver, 0, &[], &[&connection]), 0);
+        dissolve(&connection);
+        let connect = || {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+            socket.bind(&local.into()).unwrap();
+            socket.connect_timeout(&to.into(), Duration::from_secs(1)).map(|()| socket)
+        };
+        assert!(eventually(|| host.run(connect).unwrap().is_ok()), "TCP");
+    });
+}
+
 /// The queue of a socket has the last descriptor of a connection whose close waits for an hour.
 #[test]
 #[ignore = "needs root"]
@@ -162,7 +331,8 @@ fn keeper_waits_for_no_descriptor_in_the_queue_of_a_refused_client() {
         // The state file cannot be sent.
         drop(ours);
         message::send(run.as_fd(), [0; 4], &[], &[theirs.as_fd()], 0).unwrap();
-        drop(theirs);
+        // The last close waits, also if it is this one.
+        std::thread::spawn(move || drop(theirs));
         let begin = Instant::now();
         assert_eq!(Attacker::new(run).ask(Request::Release, 0, &[], &[]), 0);
         assert!(begin.elapsed() < Duration::from_secs(3_600));
