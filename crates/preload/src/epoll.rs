@@ -227,12 +227,17 @@ pub(crate) fn control(epoll: c_int, operation: c_int, fd: c_int, event: Option<&
         return;
     };
     let is_member = instance.set().get(fd).is_some();
-    if !is_member && !is_relevant(fd) {
+    // A TCP or UDP socket may be accelerated later.
+    let is_tcp = match slots::handled(fd) {
+        Some(slot) => Some(slot.is_stream()),
+        None => is_tcp(fd),
+    };
+    if !is_member && is_tcp.is_none() {
         return;
     }
     let Some(member) = slots::find_or_create(fd) else { return };
     add_instance(member, &instance);
-    let new = Member::new(fd, events, data, member.is_stream() || is_tcp(fd));
+    let new = Member::new(fd, events, data, is_tcp == Some(true));
     let is_new = instance.set().insert(new);
     if member.is_stream() && member.stream.is_bypassing() && !suspend_in(&instance, fd) {
         stream::hand_back(fd, Cause::Option);
@@ -287,18 +292,16 @@ pub(crate) fn resume(fd: c_int) {
     });
 }
 
-/// Returns `true` for a UDP or TCP socket, which may be accelerated later, and for an instance.
-fn is_relevant(fd: c_int) -> bool {
-    slots::handled(fd).is_some() || is_kind(fd, libc::SOCK_DGRAM, libc::IPPROTO_UDP) || is_tcp(fd)
-}
-
-fn is_tcp(fd: c_int) -> bool {
-    is_kind(fd, libc::SOCK_STREAM, libc::IPPROTO_TCP)
-}
-
-fn is_kind(fd: c_int, kind: c_int, protocol: c_int) -> bool {
-    let is = |name, value| addresses::option(fd, libc::SOL_SOCKET, name) == Some(value);
-    is(libc::SO_TYPE, kind) && is(libc::SO_PROTOCOL, protocol)
+/// Returns `true` for a TCP socket and `false` for a UDP socket; `None` for any other descriptor.
+fn is_tcp(fd: c_int) -> Option<bool> {
+    let option = |name| addresses::option(fd, libc::SOL_SOCKET, name);
+    let (is_tcp, kind) = match option(libc::SO_PROTOCOL)? {
+        libc::IPPROTO_TCP => (true, libc::SOCK_STREAM),
+        libc::IPPROTO_UDP => (false, libc::SOCK_DGRAM),
+        _ => return None,
+    };
+    // Raw sockets have such protocols too.
+    (option(libc::SO_TYPE) == Some(kind)).then_some(is_tcp)
 }
 
 /// Returns `true` if a member is accelerated, so that the instance must be polled in user space.
