@@ -51,7 +51,7 @@ stop() {
 # Prints the name of the interface with a MAC address.
 interface_of() {
     for folder in /sys/class/net/*; do
-        if [ "$(cat "$folder/address")" = "$1" ]; then
+        if [ "$(cat "$folder/address" 2>/dev/null)" = "$1" ]; then
             basename "$folder"
             return
         fi
@@ -61,6 +61,11 @@ interface_of() {
 # Moves the pair of a driver into the namespaces a and b. There both are called nic0, so that the
 # same error messages of two drivers are equal.
 take_pair() {
+    # First the cards: connections of the kernel's RDS keep a namespace after its name is deleted. A
+    # veth ends.
+    for host in a b; do
+        ip -n $host link del nic0 || ip -n $host link set nic0 netns 1 name nic7$host
+    done 2>/dev/null
     ip netns del a 2>/dev/null
     ip netns del b 2>/dev/null
     # Network cards of a deleted namespace return to the first one, a moment later.
