@@ -20,15 +20,9 @@ impl FilterEntries {
         entry: Entry,
         socket: RawFd,
     ) -> Result<(), EntryError> {
-        // A keeper holds the sockets of all users.
-        let redirected = data_plane.redirect(&entry, socket);
-        match self.0.get_mut(&entry) {
-            Some(users) => users.push(socket),
-            None => {
-                redirected?;
-                self.0.insert(entry, vec![socket]);
-            }
-        }
+        // Also for an entry that is there: a keeper holds the sockets of all users.
+        data_plane.redirect(&entry, socket)?;
+        self.0.entry(entry).or_default().push(socket);
         Ok(())
     }
 

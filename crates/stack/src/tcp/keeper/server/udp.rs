@@ -16,6 +16,9 @@ use crate::tcp::injector::{Injector, ends};
 use crate::tcp::kernel_socket::KernelSocket;
 use crate::tcp::transfer::Refusal;
 
+/// The most sockets of a process that are held, so that one program leaves room for others.
+pub(super) const HELD_MAX: usize = 4_096;
+
 /// The sockets of each entry and interface, by the number that a process has given them. While they
 /// are held, the kernel gives their ports to no other socket.
 #[derive(Debug, Default)]
@@ -36,7 +39,12 @@ impl Redirects {
         socket: OwnedFd,
         privileges: &mut Privileges,
     ) -> Answer {
-        match check(interface, &entry, &socket, privileges) {
+        let is_full = self.0.values().map(HashMap::len).sum::<usize>() >= HELD_MAX;
+        let checked = match is_full {
+            true => Err(failure(&io::Error::from_raw_os_error(libc::EMFILE))),
+            false => check(interface, &entry, &socket, privileges),
+        };
+        match checked {
             Ok(()) => match interface.redirect(&entry) {
                 Ok(()) => {
                     let sockets = self.0.entry((interface.index(), entry)).or_default();

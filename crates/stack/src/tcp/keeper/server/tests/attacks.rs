@@ -221,6 +221,31 @@ fn port_is_taken_while_its_frames_are_redirected() {
     });
 }
 
+/// The numbers of users are the program's choice, and each makes the keeper hold a descriptor.
+#[test]
+#[ignore = "needs root"]
+fn program_makes_the_keeper_hold_a_limited_number_of_sockets() {
+    with_server(user(), |testbed, run| {
+        let [host, _] = testbed.hosts();
+        let attacker = Attacker::with_interface(run, host);
+        let socket = host.run(|| bind_to((host.address(), 0).into())).unwrap().unwrap();
+        let text = socket.local_addr().unwrap().to_string();
+        let ask = |request: Request, user: usize| {
+            let numbers = [request as u32, attacker.interface, user as u32, 0];
+            let (to, passed) = (attacker.socket.as_fd(), [socket.as_fd()]);
+            let passed = if request == Request::Redirect { &passed[..] } else { &[] };
+            message::send(to, numbers, text.as_bytes(), passed, 0).unwrap();
+            attacker.answer()
+        };
+        for user in 0..udp::HELD_MAX {
+            assert_eq!(ask(Request::Redirect, user), 0, "{user}");
+        }
+        assert_eq!(ask(Request::Redirect, udp::HELD_MAX), libc::EMFILE);
+        assert_eq!(ask(Request::EndRedirect, 0), 0);
+        assert_eq!(ask(Request::Redirect, udp::HELD_MAX), 0);
+    });
+}
+
 /// Several sockets have the port, and the last one that is left keeps it.
 #[test]
 #[ignore = "needs root"]
