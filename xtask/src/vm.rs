@@ -12,6 +12,7 @@
 //! | `modules` | the kernel's modules |
 //! | `archive` | the format of the initial RAM file system |
 //! | `image` | its contents |
+//! | `part` | the guests of some cells of a kernel |
 //! | `guest` | a run of QEMU |
 //! | `taps` | network devices with several queues |
 //! | `report` | the lines of a guest |
@@ -28,23 +29,26 @@ mod guide;
 mod image;
 mod kernel;
 mod modules;
+mod part;
 mod report;
 mod table;
 mod taps;
 mod tools;
 
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 
 use self::cell::{Cell, Device, Driver, Test};
-use self::guest::{Guest, Next};
 use self::image::Programs;
 use self::kernel::{Kernel, KernelFiles};
-use self::report::{CellReport, Line, Outcome};
+use self::part::Part;
+use self::report::Outcome;
 use self::table::CellResult;
 use crate::shell::{cargo, run as shell};
 use crate::workspace::Workspace;
@@ -79,6 +83,9 @@ pub(crate) struct Arguments {
     /// Use this `hairpin`, with the preload library next to it, instead of building one
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     hairpin: Option<PathBuf>,
+    /// Run N guests at once [default: a guest for each core]
+    #[arg(long, value_name = "N")]
+    guests: Option<NonZero<usize>>,
     /// Fail if QEMU is missing, instead of installing it on this machine by apt, which needs root
     #[arg(long)]
     no_install: bool,
@@ -117,6 +124,7 @@ pub(crate) fn run_ci(workspace: &Workspace) -> Result<()> {
         folder: Some(workspace.target.join("vm")),
         profile: Profile::Release,
         hairpin: None,
+        guests: None,
         no_install: false,
     };
     let mut machine = match Machine::prepare(&arguments) {
@@ -140,9 +148,14 @@ pub(crate) fn run_ci(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
+/// The most cells of a part of a kernel: a boot takes as long as one or two of them.
+const CELLS_OF_PART: usize = 32;
+
 /// What the guests need but our programs.
 struct Machine {
     folder: PathBuf,
+    /// The guests that run at once.
+    guests: usize,
     cells: Vec<Cell>,
     kernels: Vec<(Kernel, KernelFiles)>,
 }
@@ -164,29 +177,58 @@ impl Machine {
         };
         let fetch = |kernel: &Kernel| Ok((*kernel, kernel.fetch(&folder)?));
         let kernels = kernels.iter().map(fetch).collect::<Result<Vec<_>>>()?;
-        Ok(Self { folder, cells, kernels })
+        let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+        let guests = arguments.guests.map_or_else(cores, NonZero::get);
+        Ok(Self { folder, guests, cells, kernels })
     }
 
     fn logs(&self) -> PathBuf {
         self.folder.join("logs")
     }
 
-    /// Runs all cells on each kernel.
+    /// Runs all cells on each kernel, the parts of the kernels next to each other.
     fn run(&self, hairpin: &Path, json: Option<&Path>) -> Result<Vec<CellResult>> {
         let programs = Programs::find(hairpin, &self.cells, &self.folder)?;
         let logs = self.logs();
         fs::create_dir_all(&logs)?;
-        let mut results = Vec::new();
+        let mut parts = Vec::new();
         for (kernel, files) in &self.kernels {
-            let run = KernelRun { kernel: *kernel, files, programs: &programs, logs: &logs };
-            results.extend(run.run(&cell::of_kernel(*kernel, &self.cells))?);
-            // After each kernel, so that an interrupted run keeps what is done.
-            if let Some(path) = json {
-                let rows: Vec<_> = results.iter().map(table::Row::from).collect();
-                table::write(&rows, path)?;
-            }
+            let cells = cell::of_kernel(*kernel, &self.cells);
+            let chunks = cells.chunks(CELLS_OF_PART).enumerate();
+            let part = |(number, cells): (usize, &[Cell])| Part {
+                kernel: *kernel,
+                number: number + 1,
+                cells: cells.to_vec(),
+                files,
+                programs: &programs,
+                logs: &logs,
+            };
+            parts.extend(chunks.map(part));
         }
-        Ok(results)
+        let next = AtomicUsize::new(0);
+        let results: Mutex<Vec<Vec<CellResult>>> = Mutex::new(vec![Vec::new(); parts.len()]);
+        let work = || -> Result<()> {
+            while let at = next.fetch_add(1, Ordering::Relaxed)
+                && let Some(part) = parts.get(at)
+            {
+                let found = part.run()?;
+                let mut results = results.lock().expect("no thread panics");
+                results[at] = found;
+                // After each part, so that an interrupted run keeps what is done.
+                if let Some(path) = json {
+                    let rows: Vec<_> = results.iter().flatten().map(table::Row::from).collect();
+                    table::write(&rows, path)?;
+                }
+            }
+            Ok(())
+        };
+        let guests = self.guests.min(parts.len());
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..guests).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().try_for_each(|it| it.join().expect("no thread panics"))
+        })?;
+        let results = results.into_inner().expect("no thread panics");
+        Ok(results.into_iter().flatten().collect())
     }
 }
 
@@ -239,146 +281,4 @@ fn hairpin(workspace: &Workspace, arguments: &Arguments, cells: &[Cell]) -> Resu
         shell(&mut cargo(&workspace.root, build))?;
     }
     Ok(workspace.target.join(folder).join("hairpin"))
-}
-
-/// The guests in a row that may report nothing because QEMU has crashed or lost their timer.
-const USELESS_MAX: usize = 4;
-
-/// The runs of a kernel's guests.
-struct KernelRun<'a> {
-    kernel: Kernel,
-    files: &'a KernelFiles,
-    programs: &'a Programs,
-    logs: &'a Path,
-}
-
-impl KernelRun<'_> {
-    /// Runs the cells. A guest that ends early is followed by another one for the remaining cells.
-    fn run(&self, cells: &[Cell]) -> Result<Vec<CellResult>> {
-        let mut results: Vec<CellResult> = Vec::new();
-        let (mut boots, mut useless) = (0, 0);
-        while results.len() < cells.len() {
-            boots += 1;
-            let remaining = &cells[results.len()..];
-            let found = self.run_guest(remaining, boots, useless)?;
-            useless = if found.is_empty() { useless + 1 } else { 0 };
-            ensure!(useless < USELESS_MAX, "QEMU has crashed or lost its timer {useless} times");
-            results.extend(found);
-        }
-        Ok(results)
-    }
-
-    /// Runs one guest. Returns the results of at least one cell; possibly none if QEMU has crashed
-    /// or lost its timer.
-    fn run_guest(&self, cells: &[Cell], boot: usize, useless: usize) -> Result<Vec<CellResult>> {
-        let name = self.kernel.name();
-        let file_system = self.logs.join(format!("{name}.cpio"));
-        let console = self.logs.join(format!("{name}-{boot}.console"));
-        let messages = self.logs.join(format!("{name}-{boot}.qemu"));
-        self.programs.write(&self.files.modules, cells, &file_system)?;
-        println!("vm: kernel {name}: booting for {} cells", cells.len());
-        let start = Instant::now();
-        let guest = Guest::boot(self.files, &file_system, cells, &console, &messages)?;
-        let mut results = Vec::new();
-        let mut release = String::new();
-        let mut report = CellReport::default();
-        let end = loop {
-            let line = match guest.next() {
-                Next::Line(line) => line,
-                // A cell that crashes QEMU each time has failed.
-                Next::End => match crash(&messages).filter(|_| useless + 1 < USELESS_MAX) {
-                    Some(reason) => {
-                        println!("vm: kernel {name}: QEMU has crashed, booting again: {reason}");
-                        return Ok(results);
-                    }
-                    None => break "the guest ends during the test",
-                },
-                Next::Silence => break "the guest reports nothing",
-                Next::LostTimer => {
-                    println!("vm: kernel {name}: QEMU has lost its timer, booting again");
-                    return Ok(results);
-                }
-            };
-            let Some(line) = Line::parse(&line) else { continue };
-            match line {
-                Line::Release(text) => {
-                    println!("vm: kernel {name}: {text} after {} s", start.elapsed().as_secs());
-                    text.clone_into(&mut release);
-                }
-                Line::Note(text) => println!("vm: kernel {name}: {text}"),
-                Line::Begin(_) => report = CellReport::default(),
-                Line::End(_) => {
-                    let report = std::mem::take(&mut report);
-                    results.push(self.result(cells[results.len()], &release, &report));
-                    if results.len() == cells.len() {
-                        break "";
-                    }
-                }
-                line => report.add(&line),
-            }
-        };
-        drop(guest);
-        if results.len() < cells.len() {
-            report.log.extend(last_lines("console", &console));
-            report.log.extend(last_lines("qemu", &messages));
-            report.add(&Line::Error(end));
-            // A guest that does not boot would not boot for the next cell either.
-            let failed = if release.is_empty() { cells } else { &cells[results.len()..][..1] };
-            results.extend(failed.iter().map(|cell| self.result(*cell, &release, &report)));
-        }
-        println!("vm: kernel {name}: ended after {} s", start.elapsed().as_secs());
-        Ok(results)
-    }
-
-    fn result(&self, cell: Cell, release: &str, report: &CellReport) -> CellResult {
-        let (outcome, reason) = report.outcome();
-        let result = CellResult {
-            kernel: self.kernel,
-            release: release.to_owned(),
-            cell,
-            outcome,
-            reason,
-            mode: report.mode(),
-            share: report.share(),
-            log: report.log.clone(),
-        };
-        println!("vm: {}", result.line());
-        if result.shows_log() {
-            report.log.iter().for_each(|line| println!("    {line}"));
-        }
-        result
-    }
-}
-
-/// Returns the failed assertion of QEMU itself, if its messages contain one.
-fn crash(messages: &Path) -> Option<String> {
-    let text = String::from_utf8_lossy(&fs::read(messages).ok()?).into_owned();
-    text.lines().find(|line| line.contains("Assertion `")).map(str::to_owned)
-}
-
-/// Returns the last lines of a file, each with a name in front.
-fn last_lines(name: &str, path: &Path) -> Vec<String> {
-    let bytes = fs::read(path).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text.lines().collect();
-    let start = lines.len().saturating_sub(40);
-    lines[start..].iter().map(|line| format!("{name}: {}", line.trim_end())).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn crash_of_qemu_is_an_assertion_of_its_own() {
-        let folder = tempfile::tempdir().unwrap();
-        let messages = folder.path().join("qemu");
-        let warning = "qemu-system-x86_64: warning: hub 3 is not connected to host network\n";
-        fs::write(&messages, warning).unwrap();
-        assert_eq!(crash(&messages), None);
-        let assertion = "qemu-system-x86_64: physmem.c:2678: f: Assertion `index < n' failed.";
-        fs::write(&messages, format!("{warning}{assertion}\n")).unwrap();
-        assert_eq!(crash(&messages).as_deref(), Some(assertion));
-        assert_eq!(crash(&folder.path().join("none")), None);
-    }
 }
