@@ -230,7 +230,7 @@ pub(crate) fn control(epoll: c_int, operation: c_int, fd: c_int, event: Option<&
     // A TCP or UDP socket may be accelerated later.
     let is_tcp = match slots::handled(fd) {
         Some(slot) => Some(slot.is_stream()),
-        None => is_tcp(fd),
+        None => protocol(fd).map(|protocol| protocol == libc::IPPROTO_TCP),
     };
     if !is_member && is_tcp.is_none() {
         return;
@@ -292,16 +292,23 @@ pub(crate) fn resume(fd: c_int) {
     });
 }
 
-/// Returns `true` for a TCP socket and `false` for a UDP socket; `None` for any other descriptor.
-fn is_tcp(fd: c_int) -> Option<bool> {
-    let option = |name| addresses::option(fd, libc::SOL_SOCKET, name);
-    let (is_tcp, kind) = match option(libc::SO_PROTOCOL)? {
-        libc::IPPROTO_TCP => (true, libc::SOCK_STREAM),
-        libc::IPPROTO_UDP => (false, libc::SOCK_DGRAM),
-        _ => return None,
-    };
-    // Raw sockets have such protocols too.
-    (option(libc::SO_TYPE) == Some(kind)).then_some(is_tcp)
+/// Returns the protocol of a TCP or UDP socket; `None` for any other descriptor. A program may add
+/// and remove a member for each message, so the kernel is asked once.
+fn protocol(fd: c_int) -> Option<c_int> {
+    let known = slots::find(fd).and_then(|slot| slot.protocol.get());
+    known.or_else(|| {
+        let option = |name| addresses::option(fd, libc::SOL_SOCKET, name);
+        let protocol = option(libc::SO_PROTOCOL)?;
+        let kind = match protocol {
+            libc::IPPROTO_TCP => libc::SOCK_STREAM,
+            libc::IPPROTO_UDP => libc::SOCK_DGRAM,
+            _ => return None,
+        };
+        // Raw sockets have such protocols too.
+        option(libc::SO_TYPE).filter(|found| *found == kind)?;
+        slots::find_or_create(fd)?.protocol.set(Some(protocol));
+        Some(protocol)
+    })
 }
 
 /// Returns `true` if a member is accelerated, so that the instance must be polled in user space.
@@ -418,6 +425,7 @@ pub(crate) fn forget(fd: c_int, slot: &Slot) {
     if let Some(instance) = slot.take_instance() {
         instance.descriptors().retain(|known| *known != fd);
     }
+    slot.protocol.set(None);
     let instances = std::mem::take(&mut *slot.instances());
     for instance in instances.iter().filter_map(Weak::upgrade) {
         instance.set().remove(fd);

@@ -32,6 +32,21 @@ const EPOLL: u8 = 2;
 const CANDIDATE: u8 = 3;
 const STREAM: u8 = 4;
 
+/// The transport protocol of a socket, where it is known.
+#[derive(Debug, Default)]
+pub(crate) struct AtomicProtocol(AtomicI32);
+
+impl AtomicProtocol {
+    /// Returns the protocol's number (`IPPROTO_TCP`), or `None`.
+    pub(crate) fn get(&self) -> Option<c_int> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|number| *number != 0)
+    }
+
+    pub(crate) fn set(&self, number: Option<c_int>) {
+        self.0.store(number.unwrap_or(0), Ordering::Relaxed);
+    }
+}
+
 /// What the library knows of a descriptor.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
@@ -46,6 +61,8 @@ pub(crate) struct Slot {
     epoll: Mutex<Option<Arc<Instance>>>,
     /// The epoll instances whose members this descriptor is or was.
     instances: Mutex<Vec<Weak<Instance>>>,
+    /// Which socket it is, once it was a member. Until its close.
+    pub(crate) protocol: AtomicProtocol,
     /// `true` while the descriptor is recorded as one that may be ready, and the next such one.
     pub(crate) is_listed: AtomicBool,
     pub(crate) next_listed: AtomicI32,

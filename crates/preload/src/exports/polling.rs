@@ -505,7 +505,7 @@ unsafe fn epoll_wait_for(
     let signals = guard::signals();
     let ask = |timeout| kernel(timeout, 0);
     // SAFETY: the caller's guarantee.
-    let waited = unsafe { wait_while_crowded(&instance, events, timeout, signals, ask) };
+    let waited = unsafe { ask_kernel_first(&instance, events, timeout, signals, ask) };
     let timeout = match waited {
         Ok(added) => return added,
         Err(left) => left,
@@ -556,13 +556,13 @@ unsafe fn epoll_wait_for(
     }
 }
 
-/// Waits by the program's own call while the cores are crowded and nothing of the instance is
-/// accelerated: the sleep that the library can end takes two calls. Returns the call's result, or
-/// the time that is left.
+/// Asks by the program's own call while nothing of the instance is accelerated: once, or as long as
+/// the cores are crowded. The sleep that the library can end takes two more calls. Returns the
+/// call's result, or the time that is left.
 ///
 /// # Safety
 /// `events` is valid for writes of as many events as `kernel` returns.
-unsafe fn wait_while_crowded(
+unsafe fn ask_kernel_first(
     instance: &epoll::Instance,
     events: *mut libc::epoll_event,
     timeout: Option<Duration>,
@@ -570,8 +570,18 @@ unsafe fn wait_while_crowded(
     kernel: impl Fn(Option<Duration>) -> c_int,
 ) -> Result<c_int, Option<Duration>> {
     let mut left = timeout;
-    while !sleep::are_cores_free() && !epoll::has_accelerated(instance) {
-        let slice = left.map_or(CROWDED_SLEEP, |left| left.min(CROWDED_SLEEP));
+    let mut has_asked = false;
+    loop {
+        let is_crowded = !sleep::are_cores_free();
+        if has_asked && !is_crowded || epoll::has_accelerated(instance) {
+            return Err(left);
+        }
+        has_asked = true;
+        if let Some(_inside) = guard::enter() {
+            process::poll_stacks();
+        }
+        let most = if is_crowded { CROWDED_SLEEP } else { Duration::ZERO };
+        let slice = left.map_or(most, |left| left.min(most));
         let added = kernel(Some(slice));
         // SAFETY: the caller guarantees the events.
         let list = unsafe { std::slice::from_raw_parts_mut(events, added.max(0) as usize) };
@@ -585,7 +595,6 @@ unsafe fn wait_while_crowded(
         }
         left = left.map(|left| left - slice);
     }
-    Err(left)
 }
 
 /// Busy-polls once, or sleeps. After a sleep, returns `true` if the kernel's instance is ready.
