@@ -186,49 +186,55 @@ impl Machine {
         self.folder.join("logs")
     }
 
-    /// Runs all cells on each kernel, the parts of the kernels next to each other.
+    /// Runs all cells on each kernel: parts of the kernels next to each other, then what measures
+    /// times, alone.
     fn run(&self, hairpin: &Path, json: Option<&Path>) -> Result<Vec<CellResult>> {
         let programs = Programs::find(hairpin, &self.cells, &self.folder)?;
         let logs = self.logs();
         fs::create_dir_all(&logs)?;
-        let mut parts = Vec::new();
+        let (mut parts, mut alone) = (Vec::new(), Vec::new());
         for (kernel, files) in &self.kernels {
             let cells = cell::of_kernel(*kernel, &self.cells);
-            let chunks = cells.chunks(CELLS_OF_PART).enumerate();
+            let (measuring, others): (Vec<_>, Vec<_>) =
+                cells.into_iter().partition(|cell| cell.test.measures_times());
             let part = |(number, cells): (usize, &[Cell])| Part {
                 kernel: *kernel,
-                number: number + 1,
+                number,
                 cells: cells.to_vec(),
                 files,
                 programs: &programs,
                 logs: &logs,
             };
-            parts.extend(chunks.map(part));
+            parts.extend((1..).zip(others.chunks(CELLS_OF_PART)).map(part));
+            alone.extend((0..).zip(measuring.chunks(CELLS_OF_PART)).map(part));
         }
-        let next = AtomicUsize::new(0);
-        let results: Mutex<Vec<Vec<CellResult>>> = Mutex::new(vec![Vec::new(); parts.len()]);
-        let work = || -> Result<()> {
-            while let at = next.fetch_add(1, Ordering::Relaxed)
-                && let Some(part) = parts.get(at)
-            {
-                let found = part.run()?;
-                let mut results = results.lock().expect("no thread panics");
-                results[at] = found;
-                // After each part, so that an interrupted run keeps what is done.
-                if let Some(path) = json {
-                    let rows: Vec<_> = results.iter().flatten().map(table::Row::from).collect();
-                    table::write(&rows, path)?;
-                }
-            }
-            Ok(())
+        let results = Mutex::new(Vec::new());
+        let run = |part: &Part<'_>| -> Result<()> {
+            let found = part.run()?;
+            let mut results = results.lock().expect("no thread panics");
+            results.extend(found);
+            results.sort_by_key(|it: &CellResult| (it.kernel, self.place(it.cell)));
+            // After each part, so that an interrupted run keeps what is done.
+            let rows = || results.iter().map(table::Row::from).collect::<Vec<_>>();
+            json.map_or(Ok(()), |path| table::write(&rows(), path))
         };
-        let guests = self.guests.min(parts.len());
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let take = || parts.get(next.fetch_add(1, Ordering::Relaxed));
+            std::iter::from_fn(take).try_for_each(run)
+        };
         std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..guests).map(|_| scope.spawn(work)).collect();
+            let guests = 0..self.guests.min(parts.len());
+            let threads: Vec<_> = guests.map(|_| scope.spawn(work)).collect();
             threads.into_iter().try_for_each(|it| it.join().expect("no thread panics"))
         })?;
-        let results = results.into_inner().expect("no thread panics");
-        Ok(results.into_iter().flatten().collect())
+        alone.iter().try_for_each(run)?;
+        Ok(results.into_inner().expect("no thread panics"))
+    }
+
+    /// Returns the place of a cell in the order of the table.
+    fn place(&self, cell: Cell) -> Option<usize> {
+        self.cells.iter().position(|it| *it == cell)
     }
 }
 

@@ -181,6 +181,11 @@ impl Test {
         }
     }
 
+    /// Returns `true` if the test publishes ratios of times.
+    pub(super) fn measures_times(self) -> bool {
+        self == Self::RdsKernel
+    }
+
     /// Returns the program of our own that the test runs in the guest: an example of the crate
     /// endpoint.
     pub(super) fn example(self) -> Option<&'static str> {

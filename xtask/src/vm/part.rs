@@ -19,7 +19,7 @@ const USELESS_MAX: usize = 4;
 /// Some cells of a kernel.
 pub(super) struct Part<'a> {
     pub(super) kernel: Kernel,
-    /// Counts from 1.
+    /// Counts from 1; 0 for the part that runs alone.
     pub(super) number: usize,
     pub(super) cells: Vec<Cell>,
     pub(super) files: &'a KernelFiles,
