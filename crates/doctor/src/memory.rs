@@ -1,6 +1,7 @@
 //! Memory: the limit of locked memory, swap, huge pages, memory nodes.
 
 use crate::finding::Finding;
+use crate::privileges::has_capability;
 use crate::root::Root;
 
 /// The locked memory of `feed` and `trader`: 16,384 frames of 2,048 bytes.
@@ -25,10 +26,7 @@ impl MemoryFacts {
         let limits = root.text("proc/self/limits").unwrap_or_default();
         let locked = limits.lines().find_map(|line| line.strip_prefix("Max locked memory"));
         let locked = locked.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
-        let status = root.text("proc/self/status").unwrap_or_default();
-        let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-        let capabilities = capabilities.and_then(|it| u64::from_str_radix(it.trim(), 16).ok());
-        let may_exceed = capabilities.is_some_and(|it| it >> IPC_LOCK & 1 != 0);
+        let may_exceed = has_capability(root, IPC_LOCK);
         let memory = root.text("proc/meminfo").unwrap_or_default();
         let swap = memory.lines().find_map(|line| line.strip_prefix("SwapTotal:"));
         let huge = root.text("sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();

@@ -9,7 +9,7 @@
 //! or newer; otherwise an interface with such an MTU is rejected ([`InterfaceError::Mtu`]).
 //!
 //! Opening an interface requires `CAP_NET_ADMIN`, `CAP_NET_RAW` and `CAP_BPF`; using it requires
-//! nothing. The oldest kernel that could work is Linux 5.11; the tested one is 6.18.
+//! nothing. Linux 5.11 or newer is required; the oldest tested kernel is 5.15.
 //!
 //! ```no_run
 //! use hairpin_xdp::{Entry, Interface, InterfaceSettings};

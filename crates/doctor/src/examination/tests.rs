@@ -344,6 +344,10 @@ const CASES: &[(&str, Change)] = &[
     ("privileges.capabilities", |host| {
         host.kernel.missing_capabilities = vec!["CAP_BPF".to_owned()];
     }),
+    ("privileges.perfmon", |host| {
+        host.file("proc/sys/kernel/osrelease", "5.15.0-91-generic\n");
+        host.file("proc/self/status", "CapEff:\t0000008000003000");
+    }),
     ("privileges.namespace", |host| host.file("proc/self/uid_map", "0 1000 1")),
     ("privileges.seccomp", |host| host.file("proc/self/status", "Seccomp:\t2")),
     ("privileges.lockdown", |host| {
@@ -411,6 +415,29 @@ fn each_finding_in_the_source_has_a_case() {
     }
     let cases: BTreeSet<String> = CASES.iter().map(|(id, _)| (*id).to_owned()).collect();
     assert_eq!(named, cases);
+}
+
+/// Without the other capabilities, one command gives all.
+#[test]
+fn perfmon_is_asked_for_on_old_kernels_only() {
+    let commands = |release: &str, capabilities: &str, missing: &[&str]| -> Vec<bool> {
+        let mut host = MadeUpHost::healthy();
+        host.file("proc/sys/kernel/osrelease", release);
+        host.file("proc/self/status", &format!("Name:\thairpin\nCapEff:\t{capabilities}\n"));
+        host.kernel.missing_capabilities = missing.iter().map(ToString::to_string).collect();
+        let findings = host.report().findings;
+        findings.into_iter().map(|finding| finding.command.unwrap().contains("perfmon")).collect()
+    };
+    let (network, all) = ("0000008000003000", "000000c000003000");
+    for release in ["5.15.0-91-generic\n", "6.1.0-18-amd64\n", "6.5\n"] {
+        assert_eq!(commands(release, network, &[]), [true], "{release}");
+        assert!(commands(release, all, &[]).is_empty(), "{release}");
+        assert_eq!(commands(release, "0", &["CAP_BPF"]), [true]);
+    }
+    for release in ["6.6.0\n", "6.12.9-amd64\n", "7.2-rc1\n", ""] {
+        assert!(commands(release, network, &[]).is_empty(), "{release}");
+        assert_eq!(commands(release, "0", &["CAP_BPF"]), [false]);
+    }
 }
 
 #[test]
