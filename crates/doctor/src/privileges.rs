@@ -1,5 +1,7 @@
 //! Privileges: capabilities, user namespaces, lockdown.
 
+use hairpin_xdp::kernel_version;
+
 use crate::finding::Finding;
 use crate::root::Root;
 
@@ -58,10 +60,8 @@ pub(crate) fn has_capability(root: &Root, number: u32) -> bool {
 }
 
 fn is_before_6_6(root: &Root) -> bool {
-    let release = root.text("proc/sys/kernel/osrelease").unwrap_or_default();
-    let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
-    let version = numbers.next().zip(numbers.next());
-    version.is_some_and(|version| version < (6, 6))
+    let release = root.text("proc/sys/kernel/osrelease");
+    release.is_some_and(|release| kernel_version(&release) < (6, 6))
 }
 
 /// Returns the findings about privileges.

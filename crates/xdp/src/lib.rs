@@ -128,6 +128,7 @@ pub use fork_guard::{
 pub use frame::{Frame, FrameAddress, Packet};
 pub use frame_pool::FramePool;
 pub use interface::{Interface, InterfaceError, InterfaceSettings};
+pub use kernel_release::kernel_version;
 pub use netdev::Features;
 pub use opened_interface::{KeptInterface, OpenedInterface, PreparedInterface, ReceivedInterface};
 pub use plan::InterfacePlan;
