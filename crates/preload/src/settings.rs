@@ -58,6 +58,8 @@ const NAMES_MAX: usize = 4_096;
 pub(crate) struct Names {
     bytes: [u8; NAMES_MAX],
     length: usize,
+    /// Each call of the program asks for it.
+    is_empty: bool,
 }
 
 impl Names {
@@ -65,8 +67,10 @@ impl Names {
     fn new(text: &str) -> Self {
         let end = text.floor_char_boundary(NAMES_MAX);
         let whole = if end < text.len() { text[..end].rfind(',').unwrap_or(0) } else { end };
-        let mut names = Self { bytes: [0; NAMES_MAX], length: whole };
+        let mut names = Self { bytes: [0; NAMES_MAX], length: whole, is_empty: true };
         names.bytes[..whole].copy_from_slice(&text.as_bytes()[..whole]);
+        let is_empty = names.iter().next().is_none();
+        names.is_empty = is_empty;
         names
     }
 
@@ -76,7 +80,7 @@ impl Names {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.iter().next().is_none()
+        self.is_empty
     }
 }
 

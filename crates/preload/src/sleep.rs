@@ -50,7 +50,7 @@ const CROWDED_NS: u64 = 2_000_000_000;
 const CROWDED_MAX_NS: u64 = 32_000_000_000;
 /// The first such time of a program that begins on a full machine. It doubles, up to the shortest
 /// one above, while the machine stays full.
-const FULL_NS: u64 = 100_000_000;
+const FULL_NS: u64 = 500_000_000;
 
 /// What a sleeping thread is woken by.
 struct Place {
@@ -98,8 +98,9 @@ thread_local! {
     static SPARES_UNTIL: Cell<u64> = const { Cell::new(0) };
     /// The length of that time.
     static SHARED_FOR: Cell<u64> = const { Cell::new(SHARED_NS) };
-    /// When the thread has last read how long it has waited for a core, and that time.
-    static LOOKED: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+    /// When the thread has last read how long it has run and waited for a core, and these times; 0
+    /// before.
+    static LOOKED: Cell<(u64, [u64; 2])> = const { Cell::new((0, [0; 2])) };
     /// The preemptions of the thread so far.
     static PREEMPTIONS: Cell<i64> = const { Cell::new(0) };
 }
@@ -178,7 +179,7 @@ fn find_loss(now: u64, least: u64) {
 fn spare_core(now: u64) {
     let last_end = SPARES_UNTIL.get();
     let is_first = now > last_end + 2 * SHARED_FOR.get();
-    if is_first && !has_waited_for_core(now) {
+    if is_first && !has_waited_for_core(now).unwrap_or(true) {
         return;
     }
     let length = if is_first {
@@ -214,25 +215,37 @@ pub(crate) fn are_cores_crowded() -> bool {
     IS_CROWDED.load(Relaxed)
 }
 
-/// Returns `true` if busy-polling is worth a new attempt. The first call looks at the machine:
-/// where more threads run than there are processors, no loss has to show it.
+/// Returns `true` if busy-polling is worth a new attempt, as far as is known.
 #[inline]
 pub(crate) fn are_cores_free() -> bool {
-    if HAS_LOOKED.load(Relaxed) { !are_cores_crowded() || ends_crowd() } else { !begins_crowded() }
+    !are_cores_crowded() || ends_crowd()
 }
 
-#[cold]
+/// Returns `true` if a connection may be taken over. Looks first: where more threads run than there
+/// are processors, or where this thread has waited for a core, no loss has to show it. A loss costs
+/// more than the kernel's sockets do.
+pub(crate) fn looks_free() -> bool {
+    are_cores_free() && !begins_crowded()
+}
+
 fn begins_crowded() -> bool {
-    if HAS_LOOKED.swap(true, SeqCst) {
-        return are_cores_crowded();
+    if !settings().spares_cores || settings().strict {
+        return false;
     }
-    let begins = settings().spares_cores && !settings().strict && is_machine_full();
+    let now = now_ns();
+    // One moment decides only before the first connection: a wrong one hands all of them back.
+    let is_full = !HAS_LOOKED.swap(true, SeqCst) && is_machine_full();
+    let begins = has_waited_for_core(now).unwrap_or(false) || is_full;
     if begins {
-        begin_crowd(now_ns(), FULL_NS);
-        summary::count(RunCount::Refused);
+        // The first time is printed.
+        let level = if CROWDED_FOR.load(SeqCst) == 0 { Level::Fallback } else { Level::All };
+        if level == Level::Fallback {
+            summary::count(RunCount::Refused);
+        }
+        begin_crowd(now, FULL_NS);
         let text = "more threads run than there are processors: TCP connections stay with the \
                     kernel until fewer do (profile auto)";
-        log::line(Level::Fallback, format_args!("{text}"));
+        log::line(level, format_args!("{text}"));
     }
     begins
 }
@@ -249,13 +262,19 @@ fn ends_crowd() -> bool {
     if now < CROWDED_UNTIL.load(SeqCst) {
         return false;
     }
-    if is_machine_full() {
+    if is_crowded_now(now) {
         let length = CROWDED_FOR.load(SeqCst);
         begin_crowd(now, length.max((2 * length).min(CROWDED_NS)));
         return false;
     }
     IS_CROWDED.store(false, SeqCst);
     true
+}
+
+/// Returns `true` if the machine is full at this moment, or if the calling thread has waited for a
+/// core lately: other threads may sleep at this moment only because they wait for this one.
+fn is_crowded_now(now: u64) -> bool {
+    has_waited_for_core(now).unwrap_or(false) || is_machine_full()
 }
 
 /// Returns `true` if more threads run, or wait for a processor, than are online: the fourth field
@@ -267,30 +286,27 @@ fn is_machine_full() -> bool {
         let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
         ONLINE.store(online.try_into().unwrap_or(u32::MAX), Relaxed);
     }
-    read_number(c"/proc/loadavg", 3).is_some_and(|count| count > ONLINE.load(Relaxed).into())
+    read_numbers(c"/proc/loadavg", 3).is_some_and(|[count]| count > ONLINE.load(Relaxed).into())
 }
 
-/// Returns `true` if the calling thread has waited for a core during more than a fifth of the time
-/// since it last looked, which is [`LOOK_NS`] at least. Where there is a processor for each thread,
-/// two of them share one only until the scheduler moves one. Also `true` if the kernel does not
-/// count the time: the second field of `schedstat`, in ns.
-fn has_waited_for_core(now: u64) -> bool {
-    let Some(waited) = read_number(c"/proc/thread-self/schedstat", 1) else { return true };
-    let (since, before) = LOOKED.get();
-    let (time, delay) = (now.saturating_sub(since), waited.saturating_sub(before));
-    if since == 0 {
-        LOOKED.set((now, waited));
-        return false;
+/// Returns `true` if the calling thread, when it did not sleep, has waited for a core for more than
+/// a fifth of the time since it last looked, which is [`LOOK_NS`] at least. Where there is a
+/// processor for each thread, two of them share one only until the scheduler moves one. `None` if
+/// the kernel does not count the time: the second field of `schedstat`, in ns.
+fn has_waited_for_core(now: u64) -> Option<bool> {
+    let (looked, before) = LOOKED.get();
+    if looked != 0 && now.saturating_sub(looked) < LOOK_NS {
+        return Some(false);
     }
-    if time >= LOOK_NS {
-        LOOKED.set((now, waited));
-    }
-    time >= LOOK_NS && delay > time / 5
+    let times = read_numbers(c"/proc/thread-self/schedstat", 0)?;
+    LOOKED.set((now, times));
+    let [ran, waited]: [u64; 2] = std::array::from_fn(|at| times[at].saturating_sub(before[at]));
+    Some(waited > LOSS_NS && waited > (ran + waited) / 5)
 }
 
-/// Returns the number at the start of a field of a file with one line; `None` if it cannot be read,
-/// or after the process has installed a filter of system calls.
-fn read_number(path: &CStr, field: usize) -> Option<u64> {
+/// Returns the numbers at the starts of the fields from `first` on of a file with one line; `None`
+/// if they cannot be read, or after the process has installed a filter of system calls.
+fn read_numbers<const N: usize>(path: &CStr, first: usize) -> Option<[u64; N]> {
     if !process::is_accelerating() {
         return None;
     }
@@ -311,14 +327,18 @@ fn read_number(path: &CStr, field: usize) -> Option<u64> {
         set_errno(before);
         length
     };
-    number(text.get(..usize::try_from(length).ok()?)?, field)
+    numbers(text.get(..usize::try_from(length).ok()?)?, first)
 }
 
-/// Reads the number at the start of a field.
-fn number(text: &[u8], field: usize) -> Option<u64> {
-    let field = text.split(|byte| *byte == b' ').nth(field)?;
-    let digits = field.split(|byte| !byte.is_ascii_digit()).next()?;
-    std::str::from_utf8(digits).ok()?.parse().ok()
+/// Reads the numbers at the starts of the fields from `first` on.
+fn numbers<const N: usize>(text: &[u8], first: usize) -> Option<[u64; N]> {
+    let mut fields = text.split(|byte| *byte == b' ').skip(first);
+    let mut numbers = [0; N];
+    for number in &mut numbers {
+        let digits = fields.next()?.split(|byte| !byte.is_ascii_digit()).next()?;
+        *number = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    }
+    Some(numbers)
 }
 
 /// Returns the time for which a wait that begins now busy-polls.
@@ -743,9 +763,11 @@ mod tests {
 
     #[test]
     fn running_threads_are_the_fourth_field() {
-        assert_eq!(number(b"1.87 2.03 1.55 3/127 13881\n", 3), Some(3));
+        assert_eq!(numbers(b"1.87 2.03 1.55 3/127 13881\n", 3), Some([3]));
+        assert_eq!(numbers(b"81 22 7\n", 0), Some([81, 22]));
+        assert_eq!(numbers::<2>(b"81\n", 0), None);
         for damaged in [&b""[..], b"1.87 2.03 1.55", b"1.87 2.03 1.55 /127", b"1 2 3 -1/127 5"] {
-            assert_eq!(number(damaged, 3), None, "{damaged:?}");
+            assert_eq!(numbers::<1>(damaged, 3), None, "{damaged:?}");
         }
     }
 

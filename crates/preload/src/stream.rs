@@ -354,7 +354,7 @@ fn take_over(fd: c_int, slot: &'static Slot) {
     let mut place = slot.stream.stream();
     let is_paused = PAUSES.load(Ordering::SeqCst) > 0 || EXITING.load(Ordering::SeqCst);
     let is_kernels = slot.is_stream() && !slot.stream.is_bypassing();
-    if is_kernels && !sleep::are_cores_free() {
+    if is_kernels && !sleep::looks_free() {
         add(Counter::Busy, 1);
         slot.stream.postpone(DISTANCE_AFTER_TROUBLE);
         return set_errno(before);

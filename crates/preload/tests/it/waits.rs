@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, UdpSocket};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -85,13 +85,45 @@ fn processor() -> String {
     list.trim().split(['-', ',']).next().unwrap().to_owned()
 }
 
-/// Returns the command of an echo client with profile auto on one core, in a mount namespace of its
-/// own in which `load` is /proc/loadavg: the machine is as full as the test wants.
-fn crowded_client(load: &Path, processor: &str, server: (Ipv4Addr, u16)) -> Command {
+/// What a program reads of the machine: it is as full as the test wants.
+struct Machine {
+    folder: tempfile::TempDir,
+}
+
+impl Machine {
+    /// Creates a machine on which the program has waited for a core for so many ms, or on which the
+    /// kernel does not count this time.
+    fn new(load: &str, waited: Option<u32>) -> Self {
+        let machine = Self { folder: tempfile::tempdir().unwrap() };
+        machine.set_load(load);
+        let times = waited.map_or(String::new(), |waited| format!("100000000 {waited}000000 9\n"));
+        std::fs::write(machine.file("schedstat"), times).unwrap();
+        machine
+    }
+
+    fn set_load(&self, load: &str) {
+        std::fs::write(self.file("loadavg"), load).unwrap();
+    }
+
+    /// Stops counting the time, so that each loss of the core counts.
+    fn stop_counting(&self) {
+        std::fs::write(self.file("schedstat"), "").unwrap();
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+/// Returns the command of an echo client with profile auto on one core of this machine, in a mount
+/// namespace of its own.
+fn crowded_client(machine: &Machine, processor: &str, server: (Ipv4Addr, u16)) -> Command {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/crowded.py");
     let mut client = command("unshare", true);
-    let mount = "mount --bind \"$1\" /proc/loadavg && shift && exec \"$@\"";
-    client.args(["--mount", "sh", "-c", mount, "sh"]).arg(load);
+    let mount = "mount --bind \"$1\" /proc/loadavg && \
+                 mount --bind \"$2\" /proc/$$/task/$$/schedstat && shift 2 && exec \"$@\"";
+    client.args(["--mount", "sh", "-c", mount, "sh"]);
+    client.args(["loadavg", "schedstat"].map(|name| machine.file(name)));
     client.args(["taskset", "-c", processor, "/usr/bin/python3"]).arg(script);
     client.args([server.0.to_string(), server.1.to_string()]);
     client.env("HAIRPIN_PROFILE", "auto").env("HAIRPIN_STRICT", "0");
@@ -113,9 +145,8 @@ fn crowded_core_leaves_connections_to_the_kernel() {
     let testbed = testbed(1);
     let [host, peer] = testbed.hosts();
     let (port, processor) = (echo(peer), processor());
-    let load = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(load.path(), QUIET).unwrap();
-    let client = crowded_client(load.path(), &processor, (peer.address(), port));
+    let machine = Machine::new(QUIET, Some(1));
+    let client = crowded_client(&machine, &processor, (peer.address(), port));
     let mut client = Running(host.spawn(client, &[]).unwrap());
     let id = client.0.id();
     let of = |name| move || counter(id, name);
@@ -125,6 +156,7 @@ fn crowded_core_leaves_connections_to_the_kernel() {
     let mut busy = command("taskset", false);
     busy.args(["-c", &processor, "sh", "-c", "while :; do :; done"]);
     let busy = Running(busy.spawn().unwrap());
+    machine.stop_counting();
     assert!(eventually(|| crowded() > 0), "{}", counters(id));
     let kernel = of("tcp.received_kernel");
     let before = kernel();
@@ -135,8 +167,8 @@ fn crowded_core_leaves_connections_to_the_kernel() {
     assert_eq!(client.0.try_wait().unwrap(), None);
 }
 
-/// A program that begins on a full machine leaves its connection to the kernel, and the interface
-/// alone, until fewer threads run than there are processors.
+/// A program that begins on a full machine, or has waited for a core, leaves its connection to the
+/// kernel, and the interface alone, until fewer threads run than there are processors.
 #[test]
 #[ignore = "needs root"]
 fn full_machine_leaves_connections_to_the_kernel_from_the_start() {
@@ -147,20 +179,31 @@ fn full_machine_leaves_connections_to_the_kernel_from_the_start() {
     let testbed = testbed(1);
     let [host, peer] = testbed.hosts();
     let (port, processor) = (echo(peer), processor());
-    let folder = tempfile::tempdir().unwrap();
-    let [load, log] = ["load", "log"].map(|name| folder.path().join(name));
-    std::fs::write(&load, FULL).unwrap();
-    let mut client = crowded_client(&load, &processor, (peer.address(), port));
-    client.stderr(std::fs::File::create(&log).unwrap());
-    let client = Running(host.spawn(client, &[]).unwrap());
-    let lines = || std::fs::read_to_string(&log).unwrap();
-    assert!(eventually(|| lines().contains("more threads run than there are processors")));
-    let has_page =
-        || CounterPages::find().unwrap().found.iter().any(|it| it.process == client.0.id());
-    assert!(!has_page(), "{}", lines());
-    std::fs::write(&load, QUIET).unwrap();
-    assert!(eventually(has_page), "{}", lines());
-    assert!(eventually(|| counter(client.0.id(), "connections.taken_over") > 0), "{}", lines());
+    let server = (peer.address(), port);
+    let starts = |machine: &Machine| {
+        let log = machine.file("log");
+        let mut client = crowded_client(machine, &processor, server);
+        client.stderr(std::fs::File::create(&log).unwrap());
+        let client = Running(host.spawn(client, &[]).unwrap());
+        (client, move || std::fs::read_to_string(&log).unwrap())
+    };
+    let has_page = |id| CounterPages::find().unwrap().found.iter().any(|it| it.process == id);
+    let is_taken_over = |id| has_page(id) && counter(id, "connections.taken_over") > 0;
+    let text = "more threads run than there are processors";
+    // Few threads run at this moment, but this one has waited for a core for long, or not, or the
+    // kernel does not count it.
+    for (waited, is_crowded) in [(Some(26), true), (Some(24), false), (None, false)] {
+        let machine = Machine::new(QUIET, waited);
+        let (client, lines) = starts(&machine);
+        assert!(eventually(|| is_taken_over(client.0.id())), "{waited:?} {}", lines());
+        assert_eq!(lines().contains(text), is_crowded, "{waited:?} {}", lines());
+    }
+    let machine = Machine::new(FULL, Some(1));
+    let (client, lines) = starts(&machine);
+    assert!(eventually(|| lines().contains(text)), "{}", lines());
+    assert!(!has_page(client.0.id()), "{}", lines());
+    machine.set_load(QUIET);
+    assert!(eventually(|| is_taken_over(client.0.id())), "{}", lines());
 }
 
 /// epoll_wait(2) works on a kernel without epoll_pwait2(2), such as that of Debian 11.
