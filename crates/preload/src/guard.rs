@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 
 use libc::{siginfo_t, ucontext_t};
 
-use crate::signals;
+use crate::{errno, signals};
 
 /// The depth of a thread that never leaves.
 const FOREVER: u32 = 2;
@@ -125,7 +125,7 @@ impl Drop for Inside {
             thread.depth.set(0);
             pthread_setcancelstate(thread.cancel_state.get(), &mut 0);
             if thread.wakes.replace(false) {
-                crate::sleep::signal_due();
+                errno::keep(crate::sleep::signal_due);
             }
             if thread.has_signal.get() {
                 run_handler(thread);

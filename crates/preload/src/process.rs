@@ -23,7 +23,7 @@ use crate::settings::settings;
 use crate::slots::{self, Slot};
 use crate::socket::{Path, Socket};
 use crate::stream_counters::Cause;
-use crate::{guard, real, sleep, stream, stream_counters, summary};
+use crate::{errno, guard, real, sleep, stream, stream_counters, summary};
 
 /// The most accelerated sockets of an interface; others stay with the kernel.
 const SOCKETS: u32 = 16_384;
@@ -704,7 +704,7 @@ pub(crate) fn before_exec(is_last: bool) {
 /// Ends what [`before_exec`] began: the other program runs in a process of its own, or not at all.
 pub(crate) fn after_exec() {
     if !guard::is_lent() {
-        stream::resume_takeovers();
+        errno::keep(stream::resume_takeovers);
     }
 }
 

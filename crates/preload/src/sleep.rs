@@ -16,7 +16,7 @@ use hairpin_stack::RunCount;
 use libc::{pollfd, sigset_t, timespec};
 
 use crate::clock::now_ns;
-use crate::errno::{errno, set_errno};
+use crate::errno::{self, errno};
 use crate::guard::{self, Signals};
 use crate::log::{self, Level};
 use crate::options;
@@ -311,22 +311,16 @@ fn read_numbers<const N: usize>(path: &CStr, first: usize) -> Option<[u64; N]> {
         return None;
     }
     let _inside = guard::enter();
-    let (mut text, before) = ([0_u8; 128], errno());
+    let mut text = [0_u8; 128];
     // SAFETY: the path ends with zero; the kernel writes at most as many bytes as the array has.
-    let length = unsafe {
+    let length = errno::keep(|| unsafe {
         let flags = libc::O_RDONLY | libc::O_CLOEXEC;
         let fd = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags);
-        let length = match c_int::try_from(fd) {
-            Ok(fd @ 0..) => {
-                let length = real::read(fd, text.as_mut_ptr().cast(), text.len());
-                real::close(fd);
-                length
-            }
-            _ => 0,
-        };
-        set_errno(before);
+        let Ok(fd @ 0..) = c_int::try_from(fd) else { return 0 };
+        let length = real::read(fd, text.as_mut_ptr().cast(), text.len());
+        real::close(fd);
         length
-    };
+    });
     numbers(text.get(..usize::try_from(length).ok()?)?, first)
 }
 
@@ -734,7 +728,7 @@ impl Drop for Wait {
         if self.has_place {
             // No handler of the program runs in between.
             let _inside = guard::enter();
-            deregister();
+            errno::keep(deregister);
         }
     }
 }
@@ -769,6 +763,19 @@ mod tests {
         for damaged in [&b""[..], b"1.87 2.03 1.55", b"1.87 2.03 1.55 /127", b"1 2 3 -1/127 5"] {
             assert_eq!(numbers::<1>(damaged, 3), None, "{damaged:?}");
         }
+    }
+
+    #[test]
+    fn end_of_a_wait_keeps_the_error_of_the_call() {
+        let _alone = alone();
+        let mut wait = Wait::new(None, EndsOn::AnySignal, guard::signals(), false);
+        let at = register().unwrap();
+        wait.has_place = true;
+        // Another thread is about to make the event readable.
+        PLACES[at as usize].signaled.store(true, SeqCst);
+        errno::fail(libc::ECONNRESET);
+        drop(wait);
+        assert_eq!(errno(), libc::ECONNRESET);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use hairpin_stack::{
 };
 
 use crate::addresses::{self, option};
-use crate::errno::{errno, set_errno};
+use crate::errno::{self, set_errno};
 use crate::log::{self, Level};
 use crate::settings::settings;
 use crate::slots::{self, Slot};
@@ -284,7 +284,7 @@ impl Tracking {
         if received >= self.attempt_at.load(Ordering::Relaxed)
             && self.sent.load(Ordering::Relaxed) >= settings().take_after
         {
-            take_over(fd, slot);
+            errno::keep(|| take_over(fd, slot));
         }
     }
 }
@@ -347,9 +347,8 @@ fn is_tcp(fd: c_int) -> bool {
 #[cold]
 fn take_over(fd: c_int, slot: &'static Slot) {
     let Some(_inside) = guard::enter() else { return };
-    let before = errno();
     if process::leave_if(unseen::is_found) {
-        return set_errno(before);
+        return;
     }
     let mut place = slot.stream.stream();
     let is_paused = PAUSES.load(Ordering::SeqCst) > 0 || EXITING.load(Ordering::SeqCst);
@@ -357,7 +356,7 @@ fn take_over(fd: c_int, slot: &'static Slot) {
     if is_kernels && !sleep::looks_free() {
         add(Counter::Busy, 1);
         slot.stream.postpone(DISTANCE_AFTER_TROUBLE);
-        return set_errno(before);
+        return;
     }
     // The interface is not opened only for bulk data, which the filter makes slower.
     if is_kernels && !is_paused && !slot.stream.postpones_bulk() {
@@ -370,7 +369,6 @@ fn take_over(fd: c_int, slot: &'static Slot) {
             slot.set_plain();
         }
     }
-    set_errno(before);
 }
 
 impl Stream {

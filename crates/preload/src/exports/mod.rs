@@ -21,7 +21,7 @@ mod inside_calls;
 
 use std::ffi::c_int;
 
-use crate::errno::{errno, set_errno};
+use crate::errno;
 use crate::guard;
 
 /// Runs `then` with the result of a successful call, inside the library, and keeps `errno`.
@@ -29,9 +29,7 @@ fn after(result: c_int, then: impl FnOnce(c_int)) -> c_int {
     if result >= 0
         && let Some(_inside) = guard::enter()
     {
-        let before = errno();
-        then(result);
-        set_errno(before);
+        errno::keep(|| then(result));
     }
     result
 }

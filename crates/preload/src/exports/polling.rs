@@ -583,9 +583,11 @@ unsafe fn ask_kernel_first(
         let most = if is_crowded { CROWDED_SLEEP } else { Duration::ZERO };
         let slice = left.map_or(most, |left| left.min(most));
         let added = kernel(Some(slice));
-        // SAFETY: the caller guarantees the events.
-        let list = unsafe { std::slice::from_raw_parts_mut(events, added.max(0) as usize) };
-        epoll::merge(instance, list, 0, list.len());
+        if added > 0 {
+            // SAFETY: the caller guarantees the events.
+            let list = unsafe { std::slice::from_raw_parts_mut(events, added as usize) };
+            epoll::merge(instance, list, 0, list.len());
+        }
         if added != 0 || left == Some(slice) {
             return Ok(added);
         }

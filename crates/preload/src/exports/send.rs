@@ -7,10 +7,9 @@ use std::ptr::null;
 use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
 use super::receive::plain_message;
-use crate::errno::{errno, set_errno};
 use crate::messages::{gather, parts};
 use crate::stream_counters::Cause;
-use crate::{addresses, guard, process, real, slots, stream, stream_io};
+use crate::{addresses, errno, guard, process, real, slots, stream, stream_io};
 
 /// The longest payload of a UDP datagram over IPv6; the kernel reports longer ones.
 const LONGEST: usize = 65_527;
@@ -39,9 +38,7 @@ fn send_over_xdp(
 #[inline]
 fn sent(fd: c_int, is_named: bool, result: ssize_t) -> ssize_t {
     if is_named && result >= 0 && slots::socket(fd).is_none() {
-        let before = errno();
-        process::adopt_sender(fd);
-        set_errno(before);
+        errno::keep(|| process::adopt_sender(fd));
     }
     result
 }

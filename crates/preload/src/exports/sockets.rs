@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_ulong, c_void};
 use libc::{sockaddr, socklen_t};
 
 use super::after;
-use crate::errno::{errno, fail, set_errno};
+use crate::errno::{errno, fail, keep};
 use crate::membership::{self, Change};
 use crate::options::SocketState;
 use crate::stream_counters::Cause;
@@ -65,9 +65,7 @@ pub(crate) unsafe extern "C-unwind" fn connect(
     // SAFETY: the program's arguments.
     let result = unsafe { real::connect(fd, address, length) };
     if result == 0 || errno() == libc::EINPROGRESS {
-        let before = errno();
-        stream::connected(fd);
-        set_errno(before);
+        keep(|| stream::connected(fd));
     }
     after(result, |_| process::adopt(fd))
 }

@@ -1,5 +1,6 @@
 //! TCP connections of unmodified programs, taken over and handed back.
 
+use std::io::Read as _;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -158,6 +159,33 @@ fn streams_are_the_same_as_with_the_kernel() {
             let found = run_scenarios([server, client], &address, accelerated);
             assert_eq!(expected, found, "{accelerated:?}");
         }
+    }
+}
+
+/// A receive that has slept ends with the kernel's error, not with one of the library's own calls.
+#[test]
+#[ignore = "needs root"]
+fn sleeping_receives_see_the_reset() {
+    if installed("python3").is_none() {
+        return;
+    }
+    let testbed = testbed(1);
+    let [server_host, client_host] = testbed.hosts();
+    let (address, script) = (server_host.address().to_string(), program("resets.py"));
+    let log = tempfile::NamedTempFile::new().unwrap();
+    for accelerated in [false, true] {
+        let mut server = python(accelerated, &[&script, "server", &address]);
+        server.stdout(Stdio::piped()).stderr(log.reopen().unwrap());
+        let mut server = Running(server_host.spawn(server, &[]).unwrap());
+        wait_for_port(server_host, 7_701);
+        let client = output(client_host, python(false, &[&script, "client", &address]));
+        let error = String::from_utf8_lossy(&client.stderr);
+        assert!(client.status.success(), "{accelerated}: {error}");
+        let mut out = String::new();
+        server.0.stdout.as_mut().unwrap().read_to_string(&mut out).unwrap();
+        assert_eq!(out, "{'ECONNRESET': 512}\n", "{accelerated}");
+        let error = std::fs::read_to_string(log.path()).unwrap();
+        assert_eq!(accelerated, error.contains("is taken over"), "{error}");
     }
 }
 
