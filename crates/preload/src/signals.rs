@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use libc::{sigaction, sighandler_t, siginfo_t, sigset_t, ucontext_t};
 
+use crate::errno::set_errno;
 use crate::{guard, real};
 
 /// The signal numbers of Linux.
@@ -170,7 +171,7 @@ pub(crate) unsafe fn set_action(
     old: *mut sigaction,
 ) -> c_int {
     let handler = usize::try_from(signal).ok().and_then(|at| HANDLERS.get(at));
-    let Some(handler) = handler.filter(|_| !is_synchronous(signal)) else {
+    let Some(handler) = handler.filter(|_| signal != 0 && !is_synchronous(signal)) else {
         // SAFETY: the caller's guarantees.
         return unsafe { real::sigaction(signal, new, old) };
     };
@@ -219,6 +220,10 @@ pub(crate) unsafe fn set_action(
 
 /// Does the same as signal(2): restarts calls, and keeps the handler.
 pub(crate) fn set_handler(signal: c_int, handler: sighandler_t, flags: c_int) -> sighandler_t {
+    if handler == libc::SIG_ERR {
+        set_errno(libc::EINVAL);
+        return libc::SIG_ERR;
+    }
     let mut new = MaybeUninit::<sigaction>::zeroed();
     let mut old = MaybeUninit::<sigaction>::zeroed();
     // SAFETY: a zeroed structure is valid: no flags, an empty mask. Both outlive the call.

@@ -21,7 +21,7 @@ use crate::guard::{self, Signals};
 use crate::log::{self, Level};
 use crate::options;
 use crate::settings::settings;
-use crate::{epoll, process, real, slots, summary};
+use crate::{epoll, process, real, slots, stream, summary};
 
 /// The most threads that sleep at the same time with an event; more poll once per millisecond.
 const SLEEPERS: usize = 4_096;
@@ -98,9 +98,9 @@ thread_local! {
     static SPARES_UNTIL: Cell<u64> = const { Cell::new(0) };
     /// The length of that time.
     static SHARED_FOR: Cell<u64> = const { Cell::new(SHARED_NS) };
-    /// When the thread has last read how long it has run and waited for a core, and these times; 0
-    /// before.
-    static LOOKED: Cell<(u64, [u64; 2])> = const { Cell::new((0, [0; 2])) };
+    /// When the thread has last read how long it has run and waited for a core, 0 before, these
+    /// times, and whether it had waited for long.
+    static LOOKED: Cell<(u64, [u64; 2], bool)> = const { Cell::new((0, [0; 2], false)) };
     /// The preemptions of the thread so far.
     static PREEMPTIONS: Cell<i64> = const { Cell::new(0) };
 }
@@ -233,16 +233,21 @@ fn begins_crowded() -> bool {
         return false;
     }
     let now = now_ns();
-    // One moment decides only before the first connection: a wrong one hands all of them back.
+    // One moment decides only before the first connection.
     let is_full = !HAS_LOOKED.swap(true, SeqCst) && is_machine_full();
-    let begins = has_waited_for_core(now).unwrap_or(false) || is_full;
-    if begins {
+    let begins = is_full || waits_for_core(now);
+    // Where others are taken over, one thread decides for its connection only: their threads find
+    // their own losses.
+    if begins && !are_cores_crowded() && !stream::is_any_taken_over() {
+        let (until, before) = (CROWDED_UNTIL.load(SeqCst), CROWDED_FOR.load(SeqCst));
         // The first time is printed.
-        let level = if CROWDED_FOR.load(SeqCst) == 0 { Level::Fallback } else { Level::All };
+        let level = if before == 0 { Level::Fallback } else { Level::All };
         if level == Level::Fallback {
             summary::count(RunCount::Refused);
         }
-        begin_crowd(now, FULL_NS);
+        let is_again = now < until + before;
+        let again = (2 * before).clamp(FULL_NS, CROWDED_MAX_NS);
+        begin_crowd(now, if is_again { again } else { FULL_NS });
         let text = "more threads run than there are processors: TCP connections stay with the \
                     kernel until fewer do (profile auto)";
         log::line(level, format_args!("{text}"));
@@ -259,7 +264,8 @@ fn begin_crowd(now: u64, length: u64) {
 #[cold]
 fn ends_crowd() -> bool {
     let now = now_ns();
-    if now < CROWDED_UNTIL.load(SeqCst) {
+    let until = CROWDED_UNTIL.load(SeqCst);
+    if now < until {
         return false;
     }
     if is_crowded_now(now) {
@@ -267,26 +273,42 @@ fn ends_crowd() -> bool {
         begin_crowd(now, length.max((2 * length).min(CROWDED_NS)));
         return false;
     }
-    IS_CROWDED.store(false, SeqCst);
-    true
+    // Another thread may have found the opposite meanwhile.
+    let ends = CROWDED_UNTIL.load(SeqCst) == until;
+    if ends {
+        IS_CROWDED.store(false, SeqCst);
+    }
+    ends
 }
 
 /// Returns `true` if the machine is full at this moment, or if the calling thread has waited for a
 /// core lately: other threads may sleep at this moment only because they wait for this one.
 fn is_crowded_now(now: u64) -> bool {
-    has_waited_for_core(now).unwrap_or(false) || is_machine_full()
+    waits_for_core(now) || is_machine_full()
 }
 
-/// Returns `true` if more threads run, or wait for a processor, than are online: the fourth field
-/// of `/proc/loadavg` begins with their number. `false` if it cannot be read.
+/// Returns `true` if the calling thread has waited for a core, and no processor is free at this
+/// moment. Before Linux 6.0 a wait also counts the time in which an idle processor wakes up.
+fn waits_for_core(now: u64) -> bool {
+    has_waited_for_core(now).unwrap_or(false) && running_beyond_processors() >= Some(0)
+}
+
+/// Returns `true` if more threads run, or wait for a processor, than are online.
 fn is_machine_full() -> bool {
+    running_beyond_processors() > Some(0)
+}
+
+/// Returns the number of threads that run, or wait for a processor, less that of the processors:
+/// the fourth field of `/proc/loadavg` begins with the former. `None` if it cannot be read.
+fn running_beyond_processors() -> Option<i64> {
     static ONLINE: AtomicU32 = AtomicU32::new(0);
     if ONLINE.load(Relaxed) == 0 {
         // SAFETY: the call takes an integer.
         let online = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
         ONLINE.store(online.try_into().unwrap_or(u32::MAX), Relaxed);
     }
-    read_numbers(c"/proc/loadavg", 3).is_some_and(|[count]| count > ONLINE.load(Relaxed).into())
+    let [count] = read_numbers(c"/proc/loadavg", 3)?;
+    Some(i64::try_from(count).ok()? - i64::from(ONLINE.load(Relaxed)))
 }
 
 /// Returns `true` if the calling thread, when it did not sleep, has waited for a core for more than
@@ -294,14 +316,18 @@ fn is_machine_full() -> bool {
 /// processor for each thread, two of them share one only until the scheduler moves one. `None` if
 /// the kernel does not count the time: the second field of `schedstat`, in ns.
 fn has_waited_for_core(now: u64) -> Option<bool> {
-    let (looked, before) = LOOKED.get();
+    let (looked, before, found) = LOOKED.get();
     if looked != 0 && now.saturating_sub(looked) < LOOK_NS {
-        return Some(false);
+        return Some(found);
     }
     let times = read_numbers(c"/proc/thread-self/schedstat", 0)?;
-    LOOKED.set((now, times));
+    if times[0] == 0 {
+        return None;
+    }
     let [ran, waited]: [u64; 2] = std::array::from_fn(|at| times[at].saturating_sub(before[at]));
-    Some(waited > LOSS_NS && waited > (ran + waited) / 5)
+    let found = waited > LOSS_NS && waited > (ran + waited) / 5;
+    LOOKED.set((now, times, found));
+    Some(found)
 }
 
 /// Returns the numbers at the starts of the fields from `first` on of a file with one line; `None`
@@ -443,6 +469,7 @@ pub(crate) fn forget_all() {
     OWN.set(NONE);
     POLLERS.store(0, SeqCst);
     POLLS.set(false);
+    LOOKED.set((0, [0; 2], false));
 }
 
 /// Returns `true` if the descriptor is an event of this module.
@@ -707,6 +734,12 @@ impl Wait {
         // SAFETY: the entries and the timeout outlive the call; the caller guarantees the mask.
         let result = unsafe { real::ppoll(fds.as_mut_ptr(), fds.len() as u64, left, mask) };
         let was_interrupted = result < 0 && errno() == libc::EINTR;
+        if result < 0 && !was_interrupted {
+            // More descriptors than RLIMIT_NOFILE permits: the wait must not use the core for good.
+            let moment = timespec { tv_sec: 0, tv_nsec: NO_EVENT_NS as libc::c_long };
+            // SAFETY: the timeout outlives the call; the caller guarantees the mask.
+            unsafe { real::ppoll(std::ptr::null_mut(), 0, &raw const moment, mask) };
+        }
         if let Some(place) = place
             && fds[own].revents != 0
         {

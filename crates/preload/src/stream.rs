@@ -338,6 +338,13 @@ pub(crate) fn connected(fd: c_int) {
     }
 }
 
+/// Returns `true` if a connection of this process is taken over.
+pub(crate) fn is_any_taken_over() -> bool {
+    let mut is_any = false;
+    slots::for_each(|_, slot| is_any |= slot.is_stream() && slot.stream.is_bypassing());
+    is_any
+}
+
 fn is_tcp(fd: c_int) -> bool {
     let is = |name, value| option(fd, libc::SOL_SOCKET, name) == Some(value);
     is(libc::SO_TYPE, libc::SOCK_STREAM) && is(libc::SO_PROTOCOL, libc::IPPROTO_TCP)
@@ -586,7 +593,7 @@ impl Stream {
             }
         }
         let is_bulk = count > 0 && self.rounds.count_received(count);
-        (is_bulk || count > 0 && sleep::are_cores_crowded()) && self.leave(fd, slot, is_bulk)
+        (is_bulk || count > 0 && !sleep::are_cores_free()) && self.leave(fd, slot, is_bulk)
     }
 
     #[cold]

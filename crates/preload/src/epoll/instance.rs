@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use libc::epoll_event;
 
 use super::EpollSet;
+use crate::errno::set_errno;
 use crate::slots::{self, Slot};
 use crate::{real, sleep};
 
@@ -46,7 +47,11 @@ impl Instance {
         events: u32,
         data: u64,
     ) -> bool {
-        let Some(epoll) = self.descriptors().first().copied() else { return false };
+        let Some(epoll) = self.descriptors().first().copied() else {
+            // Another thread has closed it.
+            set_errno(libc::EBADF);
+            return false;
+        };
         let mut event = epoll_event { events, u64: data };
         // SAFETY: the event outlives the call.
         unsafe { real::epoll_ctl(epoll, operation, fd, &raw mut event) == 0 }

@@ -9,6 +9,8 @@ use crate::{guard, process, real, slots, unseen};
 
 /// The flag of close_range(2) that only marks the descriptors.
 const CLOSE_RANGE_CLOEXEC: c_int = 4;
+/// Both flags of close_range(2): `CLOSE_RANGE_UNSHARE` is 2.
+const CLOSE_RANGE_FLAGS: c_int = 2 | CLOSE_RANGE_CLOEXEC;
 /// The highest descriptor that the library can own or know.
 const LAST: u32 = 1 << 20;
 
@@ -64,6 +66,10 @@ pub(super) fn open_descriptors(first: u32, last: u32) -> Vec<u32> {
 /// As for close_range(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn close_range(first: u32, last: u32, flags: c_int) -> c_int {
+    if first > last || flags & !CLOSE_RANGE_FLAGS != 0 {
+        // SAFETY: the call takes integers. The kernel refuses it.
+        return unsafe { real::close_range(first, last, flags) };
+    }
     if flags & CLOSE_RANGE_CLOEXEC != 0 || !process::is_accelerating() || guard::is_lent() {
         let inherited = settings().inherited().map(c_int::cast_unsigned);
         let kept = inherited.filter(|fd| (first..=last).contains(fd));
@@ -145,6 +151,11 @@ fn replace(from: c_int, to: c_int, call: impl FnOnce() -> c_int) -> c_int {
     if is_hidden(from) {
         return fail(libc::EBADF) as c_int;
     }
+    // SAFETY: the call takes integers.
+    if unsafe { real::fcntl(from, libc::F_GETFD, 0) } < 0 {
+        // A call that fails closes nothing.
+        return call();
+    }
     unseen::while_duplicated(|| {
         share(from);
         if !release(to) {
@@ -160,7 +171,8 @@ fn replace(from: c_int, to: c_int, call: impl FnOnce() -> c_int) -> c_int {
 pub(crate) unsafe extern "C-unwind" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
     // SAFETY: the call takes integers. The kernel refuses equal ones.
     let call = || unsafe { real::dup3(from, to, flags) };
-    if from == to { call() } else { replace(from, to, call) }
+    let is_refused = from == to || flags & !libc::O_CLOEXEC != 0;
+    if is_refused { call() } else { replace(from, to, call) }
 }
 
 /// # Safety

@@ -164,7 +164,7 @@ unsafe fn entries<'a>(fds: *mut pollfd, count: nfds_t) -> &'a mut [pollfd] {
     unsafe { std::slice::from_raw_parts_mut(fds, count as usize) }
 }
 
-fn duration(timeout: &timespec) -> Option<Duration> {
+pub(super) fn duration(timeout: &timespec) -> Option<Duration> {
     let nanos = u32::try_from(timeout.tv_nsec).ok().filter(|nanos| *nanos < 1_000_000_000)?;
     Some(Duration::new(timeout.tv_sec.try_into().ok()?, nanos))
 }
@@ -346,6 +346,10 @@ pub(crate) unsafe extern "C-unwind" fn select(
     unsafe {
         let sets = [read, write, except];
         let kernel = || real::select(count, read, write, except, timeout);
+        // The kernel rejects an invalid timeout.
+        if timeout.as_ref().is_some_and(|timeout| timeout.tv_sec < 0 || timeout.tv_usec < 0) {
+            return kernel();
+        }
         if let Some(result) = select_in_kernel(count, sets, kernel) {
             return result;
         }

@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 
 use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t, timespec};
 
+use super::polling::duration;
 use crate::addresses::option;
 use crate::errno::{errno, fail};
 use crate::messages::{deliver, parts, received_length, scatter};
@@ -312,10 +313,13 @@ pub(crate) unsafe extern "C-unwind" fn recvmmsg(
     flags &= !libc::MSG_WAITFORONE;
     // As in the kernel, the timeout is checked after each datagram only.
     // SAFETY: the program passes a valid structure or null.
-    let until = unsafe { timeout.as_ref() }.map(|timeout| {
-        let length = timeout.tv_sec.cast_unsigned() * 1_000_000_000;
-        crate::clock::now_ns() + length + timeout.tv_nsec.cast_unsigned()
-    });
+    let until = match unsafe { timeout.as_ref() }.map(duration) {
+        Some(None) => return fail(libc::EINVAL) as c_int,
+        limit => limit.flatten().map(|limit| {
+            let length = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+            crate::clock::now_ns().saturating_add(length)
+        }),
+    };
     let mut done = 0;
     while done < count {
         // SAFETY: the program passes that many messages.

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use hairpin_testbed::{Host, Testbed};
 
 use crate::support::{
-    Running, command, counter, installed, interrupt, output, settled, testbed, wait_for_port,
+    Running, command, counter, echo, installed, interrupt, output, settled, testbed, wait_for_port,
 };
 
 /// Checks that all bytes of a process but the first bypass the kernel, or at least 99 %. One
@@ -187,6 +187,29 @@ fn sleeping_receives_see_the_reset() {
         let error = std::fs::read_to_string(log.path()).unwrap();
         assert_eq!(accelerated, error.contains("is taken over"), "{error}");
     }
+}
+
+/// A call that the kernel refuses has its error, and changes neither a connection nor an instance.
+#[test]
+#[ignore = "needs root"]
+fn refused_calls_change_nothing() {
+    if installed("python3").is_none() {
+        return;
+    }
+    let testbed = testbed(1);
+    let [peer, host] = testbed.hosts();
+    let (address, port, script) =
+        (peer.address().to_string(), echo(peer).to_string(), program("wrong_calls.py"));
+    let run = |accelerated| {
+        let client = output(host, python(accelerated, &[&script, &address, &port]));
+        let error = String::from_utf8_lossy(&client.stderr).into_owned();
+        assert!(client.status.success(), "{accelerated}: {error}");
+        assert_eq!(accelerated, error.contains("is taken over"), "{error}");
+        String::from_utf8_lossy(&client.stdout).into_owned()
+    };
+    let expected = run(false);
+    assert_eq!(expected.lines().filter(|line| line.contains(" -1 E")).count(), 17, "{expected}");
+    assert_eq!(run(true), expected);
 }
 
 #[test]
