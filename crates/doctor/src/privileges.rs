@@ -61,7 +61,8 @@ pub(crate) fn has_capability(root: &Root, number: u32) -> bool {
 
 fn is_before_6_6(root: &Root) -> bool {
     let release = root.text("proc/sys/kernel/osrelease");
-    release.is_some_and(|release| kernel_version(&release) < (6, 6))
+    // Text without a version has the version (0, 0).
+    release.is_some_and(|release| ((1, 0)..(6, 6)).contains(&kernel_version(&release)))
 }
 
 /// Returns the findings about privileges.

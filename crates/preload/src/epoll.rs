@@ -7,8 +7,9 @@
 //! While a connection is taken over, the kernel's instance has it without events. The program's
 //! changes of its events are recorded here; the handback passes them on to the kernel.
 //!
-//! No thread sleeps in epoll_wait(2): it sleeps in poll(2) on the instance, where the library can
-//! wake it. So a member that is added or accelerated meanwhile is noticed.
+//! A thread sleeps in poll(2) on the instance, where the library can wake it. So a member that is
+//! added or accelerated meanwhile is noticed. While the cores are crowded and no member is
+//! accelerated, it sleeps in epoll_wait(2), for 10 ms at a time.
 
 mod instance;
 mod set;

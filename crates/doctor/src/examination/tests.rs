@@ -434,7 +434,7 @@ fn perfmon_is_asked_for_on_old_kernels_only() {
         assert!(commands(release, all, &[]).is_empty(), "{release}");
         assert_eq!(commands(release, "0", &["CAP_BPF"]), [true]);
     }
-    for release in ["6.6.0\n", "6.12.9-amd64\n", "7.2-rc1\n"] {
+    for release in ["6.6.0\n", "6.12.9-amd64\n", "7.2-rc1\n", ""] {
         assert!(commands(release, network, &[]).is_empty(), "{release}");
         assert_eq!(commands(release, "0", &["CAP_BPF"]), [false]);
     }
