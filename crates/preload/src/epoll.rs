@@ -23,8 +23,8 @@ use libc::epoll_event;
 pub(crate) use self::instance::Instance;
 use self::instance::duplicate_of;
 pub(crate) use self::instance::is_epoll;
-pub(crate) use self::set::EpollSet;
 use self::set::Member;
+pub(crate) use self::set::{EpollSet, has_one_shot};
 use crate::errno::errno;
 use crate::slots::{self, Slot};
 use crate::socket::KERNEL_INTERVAL_NS;
@@ -196,7 +196,7 @@ pub(crate) fn change_taken_over(
         }
         _ => return None,
     }
-    set.has_one_shot |= events & ONE_SHOT != 0;
+    set.note_events(events);
     set.add_candidate(fd);
     let member = set.get(fd).copied();
     drop(set);
@@ -211,11 +211,49 @@ pub(crate) fn change_taken_over(
 
 /// Records the instance at a member.
 fn add_instance(member: &Slot, instance: &Arc<Instance>) {
-    let mut instances = member.instances();
-    if !instances.iter().any(|known| known.as_ptr() == Arc::as_ptr(instance)) {
+    if !has_instance(member, instance) {
+        let mut instances = member.instances();
         instances.retain(|known| known.strong_count() > 0);
         instances.push(Arc::downgrade(instance));
     }
+}
+
+/// Returns `true` if the instance is recorded at a member.
+fn has_instance(member: &Slot, instance: &Arc<Instance>) -> bool {
+    member.instances().iter().any(|known| known.as_ptr() == Arc::as_ptr(instance))
+}
+
+/// Follows a successful epoll_ctl(2) of the kernel where nothing of this process is accelerated,
+/// for a known instance and a tracked connection. Returns `false` if [`control`] must do it.
+pub(crate) fn control_in_kernel(
+    epoll: c_int,
+    operation: c_int,
+    fd: c_int,
+    event: Option<&epoll_event>,
+) -> bool {
+    let Some((slot, member)) = slots::epoll(epoll).zip(slots::stream(fd)) else { return false };
+    let place = slot.epoll();
+    let Some(instance) = place.as_ref() else { return false };
+    match (operation, event) {
+        (libc::EPOLL_CTL_DEL, _) => {
+            instance.set().remove(fd);
+        }
+        (_, Some(&epoll_event { events, u64: data })) => {
+            let is_added = operation == libc::EPOLL_CTL_ADD;
+            // A sleeping thread must see the member.
+            if is_added && (sleep::has_sleepers() || !has_instance(member, instance)) {
+                return false;
+            }
+            let mut set = instance.set();
+            if !is_added && set.get(fd).is_none() {
+                return false;
+            }
+            set.insert(Member::new(fd, events, data, true));
+        }
+        _ => return false,
+    }
+    // A takeover that began meanwhile may not have seen the change.
+    !slots::is_any_accelerated()
 }
 
 /// Follows a successful epoll_ctl(2) of the kernel.
@@ -314,6 +352,9 @@ fn protocol(fd: c_int) -> Option<c_int> {
 
 /// Returns `true` if a member is accelerated, so that the instance must be polled in user space.
 pub(crate) fn has_accelerated(instance: &Instance) -> bool {
+    if !slots::is_any_accelerated() {
+        return false;
+    }
     let (has_taken_over, always) = {
         let set = instance.set();
         (set.has_taken_over(), set.always().to_vec())

@@ -59,7 +59,11 @@ thread_local! {
 }
 
 /// The thread is inside until this value is dropped.
-pub(crate) struct Inside(PhantomData<*const ()>);
+pub(crate) struct Inside {
+    /// `false` if the thread's cancelability was not changed.
+    restores: bool,
+    not_send: PhantomData<*const ()>,
+}
 
 /// Enters the library. Returns `None` if the thread is inside already: the call is the library's
 /// own.
@@ -73,7 +77,20 @@ pub(crate) fn enter() -> Option<Inside> {
         let mut before = 0;
         pthread_setcancelstate(CANCEL_DISABLE, &mut before);
         thread.cancel_state.set(before);
-        Some(Inside(PhantomData))
+        Some(Inside { restores: true, not_send: PhantomData })
+    })
+}
+
+/// Enters the library for work without a cancellation point (pthreads(7)). Returns `None` if the
+/// thread is inside already.
+#[inline]
+pub(crate) fn enter_briefly() -> Option<Inside> {
+    THREAD.with(|thread| {
+        let is_outside = thread.depth.get() == 0;
+        is_outside.then(|| {
+            thread.depth.set(1);
+            Inside { restores: false, not_send: PhantomData }
+        })
     })
 }
 
@@ -94,7 +111,7 @@ pub(crate) fn lend() {
 /// Ends what [`lend`] began.
 pub(crate) fn end_loan() {
     if THREAD.with(|thread| thread.is_lent.replace(false)) {
-        drop(Inside(PhantomData));
+        drop(Inside { restores: true, not_send: PhantomData });
     }
 }
 
@@ -123,7 +140,9 @@ impl Drop for Inside {
     fn drop(&mut self) {
         THREAD.with(|thread| {
             thread.depth.set(0);
-            pthread_setcancelstate(thread.cancel_state.get(), &mut 0);
+            if self.restores {
+                pthread_setcancelstate(thread.cancel_state.get(), &mut 0);
+            }
             if thread.wakes.replace(false) {
                 errno::keep(crate::sleep::signal_due);
             }
@@ -169,7 +188,7 @@ pub(crate) fn count_signal(restarts: bool) {
         }
     });
     // The thread may be about to sleep, after its last check of these counts.
-    crate::sleep::wake_all();
+    errno::keep(crate::sleep::wake_all);
 }
 
 /// The signals that a thread has handled.

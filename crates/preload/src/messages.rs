@@ -51,6 +51,14 @@ pub(crate) unsafe fn gather(parts: &[iovec], payload: &mut [u8]) {
     }
 }
 
+/// The most parts of a message (`UIO_MAXIOV`). The kernel refuses a call with more.
+pub(crate) const PARTS_MAX: usize = 1_024;
+
+/// Returns `true` if readv(2) and its relatives permit this number of parts, and it is not 0.
+pub(crate) fn is_count_of_parts(count: c_int) -> bool {
+    usize::try_from(count).is_ok_and(|count| (1..=PARTS_MAX).contains(&count))
+}
+
 /// Returns the buffers as a slice.
 ///
 /// # Safety

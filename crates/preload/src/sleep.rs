@@ -110,8 +110,11 @@ static IS_CROWDED: AtomicBool = AtomicBool::new(false);
 /// The end of the last such time, and its length.
 static CROWDED_UNTIL: AtomicU64 = AtomicU64::new(0);
 static CROWDED_FOR: AtomicU64 = AtomicU64::new(0);
-/// `true` once a thread has looked whether the machine was full from the start.
-static HAS_LOOKED: AtomicBool = AtomicBool::new(false);
+/// The time of the first look at the machine if it has to be repeated, `NOT_LOOKED` before, and
+/// `HAS_LOOKED` after it.
+static FIRST_LOOK: AtomicU64 = AtomicU64::new(NOT_LOOKED);
+const NOT_LOOKED: u64 = 0;
+const HAS_LOOKED: u64 = u64::MAX;
 
 /// The number of threads that busy-poll.
 static POLLERS: AtomicU32 = AtomicU32::new(0);
@@ -221,20 +224,45 @@ pub(crate) fn are_cores_free() -> bool {
     !are_cores_crowded() || ends_crowd()
 }
 
-/// Returns `true` if a connection may be taken over. Looks first: where more threads run than there
-/// are processors, or where this thread has waited for a core, no loss has to show it. A loss costs
-/// more than the kernel's sockets do.
-pub(crate) fn looks_free() -> bool {
-    are_cores_free() && !begins_crowded()
+/// What a check of the machine finds, before a connection is taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Busy-polling is worth an attempt.
+    Free,
+    /// All processors are in use, and how long this thread waits for one is not known yet.
+    Unknown,
+    Crowded,
 }
 
-fn begins_crowded() -> bool {
+/// Looks at the machine: where more threads run than there are processors, or where this thread
+/// waits for a core, no loss has to show it. A loss costs more than the kernel's sockets do.
+pub(crate) fn look() -> Look {
+    if !are_cores_free() {
+        return Look::Crowded;
+    }
     if !settings().spares_cores || settings().strict {
-        return false;
+        return Look::Free;
     }
     let now = now_ns();
-    // One moment decides only before the first connection.
-    let is_full = !HAS_LOOKED.swap(true, SeqCst) && is_machine_full();
+    let is_full = match FIRST_LOOK.load(SeqCst) {
+        HAS_LOOKED => false,
+        NOT_LOOKED => {
+            let beyond = running_beyond_processors().unwrap_or(-1);
+            // The thread's waits are measured from here on.
+            let is_unknown = beyond == 0 && has_waited_for_core(now) == Some(false);
+            FIRST_LOOK.store(if is_unknown { now } else { HAS_LOOKED }, SeqCst);
+            if is_unknown {
+                return Look::Unknown;
+            }
+            // One moment decides only before the first connection.
+            beyond > 0
+        }
+        began if now.saturating_sub(began) < LOOK_NS => return Look::Unknown,
+        _ => {
+            FIRST_LOOK.store(HAS_LOOKED, SeqCst);
+            false
+        }
+    };
     let begins = is_full || waits_for_core(now);
     // Where others are taken over, one thread decides for its connection only: their threads find
     // their own losses.
@@ -248,11 +276,15 @@ fn begins_crowded() -> bool {
         let is_again = now < until + before;
         let again = (2 * before).clamp(FULL_NS, CROWDED_MAX_NS);
         begin_crowd(now, if is_again { again } else { FULL_NS });
-        let text = "more threads run than there are processors: TCP connections stay with the \
-                    kernel until fewer do (profile auto)";
+        let text = "no processor is free: TCP connections stay with the kernel until one is \
+                    (profile auto)";
         log::line(level, format_args!("{text}"));
+    } else if begins {
+        let text = "a connection stays with the kernel until a processor is free for its thread \
+                    (profile auto)";
+        log::line(log::level_of_first(text), format_args!("{text}"));
     }
-    begins
+    if begins { Look::Crowded } else { Look::Free }
 }
 
 fn begin_crowd(now: u64, length: u64) {

@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use hairpin_stack::{FastGuard, FastMutex};
 
@@ -31,6 +31,39 @@ const EPOLL: u8 = 2;
 /// A UDP socket that is not bound yet, and may be accelerated while a thread waits for it.
 const CANDIDATE: u8 = 3;
 const STREAM: u8 = 4;
+
+/// The descriptors that are or may be accelerated: a count that is never too low.
+static ACCELERATED: AtomicU32 = AtomicU32::new(0);
+
+/// Returns `true` if any descriptor has or may get something that the kernel does not know.
+#[inline]
+pub(crate) fn is_any_accelerated() -> bool {
+    ACCELERATED.load(Ordering::SeqCst) > 0
+}
+
+/// A flag of a descriptor that makes it one of those that are or may be accelerated.
+#[derive(Debug, Default)]
+pub(crate) struct Acceleration(AtomicBool);
+
+impl Acceleration {
+    #[inline]
+    pub(crate) fn get(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Sets the flag. Returns its value before.
+    pub(crate) fn set(&self, is_on: bool) -> bool {
+        count_change(is_on, || self.0.swap(is_on, Ordering::SeqCst))
+    }
+}
+
+/// Counts a change of what is accelerated: to `after`, from what the change returns.
+fn count_change(after: bool, change: impl FnOnce() -> bool) -> bool {
+    ACCELERATED.fetch_add(u32::from(after), Ordering::SeqCst);
+    let before = change();
+    ACCELERATED.fetch_sub(u32::from(before), Ordering::SeqCst);
+    before
+}
 
 /// The transport protocol of a socket, where it is known.
 #[derive(Debug, Default)]
@@ -57,10 +90,10 @@ pub(crate) struct Slot {
     multicast_interface: AtomicU32,
     socket: FastMutex<Option<Box<Socket>>>,
     /// The memberships of a UDP socket that is not bound yet.
-    memberships: Mutex<Vec<membership::Request>>,
-    epoll: Mutex<Option<Arc<Instance>>>,
+    memberships: FastMutex<Vec<membership::Request>>,
+    epoll: FastMutex<Option<Arc<Instance>>>,
     /// The epoll instances whose members this descriptor is or was.
-    instances: Mutex<Vec<Weak<Instance>>>,
+    instances: FastMutex<Vec<Weak<Instance>>>,
     /// Which socket it is, once it was a member. Until its close.
     pub(crate) protocol: AtomicProtocol,
     /// `true` while the descriptor is recorded as one that may be ready, and the next such one.
@@ -77,12 +110,12 @@ impl Slot {
         self.socket.lock()
     }
 
-    pub(crate) fn memberships(&self) -> MutexGuard<'_, Vec<membership::Request>> {
-        self.memberships.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn memberships(&self) -> FastGuard<'_, Vec<membership::Request>> {
+        self.memberships.lock()
     }
 
-    pub(crate) fn epoll(&self) -> MutexGuard<'_, Option<Arc<Instance>>> {
-        self.epoll.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn epoll(&self) -> FastGuard<'_, Option<Arc<Instance>>> {
+        self.epoll.lock()
     }
 
     /// Returns the epoll instance that the descriptor refers to.
@@ -94,7 +127,7 @@ impl Slot {
     /// Marks the slot as that of an epoll instance.
     pub(crate) fn set_instance(&self, instance: Arc<Instance>) {
         *self.epoll() = Some(instance);
-        self.kind.store(EPOLL, Ordering::Release);
+        self.set_kind(EPOLL);
     }
 
     /// Marks the slot of an epoll instance as plain. Returns the instance.
@@ -104,8 +137,8 @@ impl Slot {
         self.epoll().take()
     }
 
-    pub(crate) fn instances(&self) -> MutexGuard<'_, Vec<Weak<Instance>>> {
-        self.instances.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn instances(&self) -> FastGuard<'_, Vec<Weak<Instance>>> {
+        self.instances.lock()
     }
 
     /// Returns `true` if the descriptor is an accelerated socket.
@@ -155,28 +188,38 @@ impl Slot {
     /// Stores or removes the socket.
     pub(crate) fn set_socket(&self, socket: Option<Box<Socket>>) -> Option<Box<Socket>> {
         let mut place = self.socket();
-        self.kind.store(if socket.is_some() { SOCKET } else { PLAIN }, Ordering::Release);
+        self.set_kind(if socket.is_some() { SOCKET } else { PLAIN });
         std::mem::replace(&mut place, socket)
     }
 
     /// Marks the slot as that of a UDP socket that is not bound yet.
     pub(crate) fn set_candidate(&self) {
-        self.kind.store(CANDIDATE, Ordering::Release);
+        self.set_kind(CANDIDATE);
     }
 
     /// Marks a candidate as considered.
     pub(crate) fn end_candidacy(&self) {
-        let _ = self.kind.compare_exchange(CANDIDATE, PLAIN, Ordering::AcqRel, Ordering::Relaxed);
+        count_change(false, || {
+            let order = (Ordering::AcqRel, Ordering::Relaxed);
+            self.kind.compare_exchange(CANDIDATE, PLAIN, order.0, order.1).is_ok()
+        });
     }
 
     /// Marks the slot as that of a plain descriptor, while its lock is held.
     pub(crate) fn set_plain(&self) {
-        self.kind.store(PLAIN, Ordering::Release);
+        self.set_kind(PLAIN);
+    }
+
+    fn set_kind(&self, kind: u8) {
+        let is_accelerated = |kind| matches!(kind, SOCKET | CANDIDATE);
+        count_change(is_accelerated(kind), || {
+            is_accelerated(self.kind.swap(kind, Ordering::AcqRel))
+        });
     }
 
     #[cfg(test)]
     pub(crate) fn mark_socket(&self) {
-        self.kind.store(SOCKET, Ordering::Release);
+        self.set_kind(SOCKET);
     }
 }
 
@@ -313,4 +356,5 @@ pub(crate) fn for_each(mut on: impl FnMut(c_int, &'static Slot)) {
 /// that do not exist.
 pub(crate) fn forget_all() {
     BLOCKS_TABLE.iter().for_each(|block| block.store(std::ptr::null_mut(), Ordering::Relaxed));
+    ACCELERATED.store(0, Ordering::Relaxed);
 }

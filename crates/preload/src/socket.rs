@@ -396,10 +396,7 @@ impl Socket {
             return false;
         }
         self.error_checked_ns = now;
-        let mut entry = libc::pollfd { fd: self.fd, events: 0, revents: 0 };
-        // SAFETY: the entry outlives the call.
-        unsafe { real::poll(&raw mut entry, 1, 0) };
-        entry.revents & libc::POLLERR != 0
+        has_error(self.fd)
     }
 
     #[cold]
@@ -495,4 +492,12 @@ impl Socket {
 
 fn first_length(kept: &VecDeque<Kept>) -> usize {
     kept.front().map_or(0, Kept::length)
+}
+
+/// Returns `true` if the next call on a descriptor reports an error of its peer or network.
+pub(crate) fn has_error(fd: c_int) -> bool {
+    let mut entry = libc::pollfd { fd, events: 0, revents: 0 };
+    // SAFETY: the entry outlives the call.
+    unsafe { real::poll(&raw mut entry, 1, 0) };
+    entry.revents & libc::POLLERR != 0
 }

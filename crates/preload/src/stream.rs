@@ -14,7 +14,6 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hairpin_stack::{
     AdoptedTcp, FallbackReason, FastGuard, FastMutex, RunCount, SocketProtocol, Stack,
@@ -25,7 +24,8 @@ use crate::addresses::{self, option};
 use crate::errno::{self, set_errno};
 use crate::log::{self, Level};
 use crate::settings::settings;
-use crate::slots::{self, Slot};
+use crate::sleep::Look;
+use crate::slots::{self, Acceleration, Slot};
 use crate::stream_counters::{Cause, Counter, Unreported, add, count_handback};
 use crate::stream_options::StreamState;
 use crate::{clock, counters, epoll, guard, process, real, sleep, summary, unseen};
@@ -73,7 +73,7 @@ pub(crate) fn forget_pauses() {
 pub(crate) struct Tracking {
     /// The threads in a call of the kernel on the descriptor.
     users: AtomicU32,
-    is_bypassing: AtomicBool,
+    is_bypassing: Acceleration,
     /// The messages through the kernel.
     received: AtomicU32,
     sent: AtomicU32,
@@ -87,7 +87,7 @@ pub(crate) struct Tracking {
     attempt_at: AtomicU32,
     stream: FastMutex<Option<Box<Stream>>>,
     /// The cookie of a socket that was left to the kernel for good, and what had bypassed it.
-    left: Mutex<Option<(u64, TcpTotals)>>,
+    left: FastMutex<Option<(u64, TcpTotals)>>,
 }
 
 /// A connection that was taken over at least once.
@@ -193,14 +193,14 @@ impl Tracking {
         self.stream.lock()
     }
 
-    fn left(&self) -> MutexGuard<'_, Option<(u64, TcpTotals)>> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    fn left(&self) -> FastGuard<'_, Option<(u64, TcpTotals)>> {
+        self.left.lock()
     }
 
     /// Returns `true` while the connection is taken over.
     #[inline]
     pub(crate) fn is_bypassing(&self) -> bool {
-        self.is_bypassing.load(Ordering::SeqCst)
+        self.is_bypassing.get()
     }
 
     /// Returns the messages received and sent through the kernel.
@@ -319,11 +319,13 @@ pub(crate) fn track(fd: c_int) {
         && slot.set_stream()
     {
         slot.stream.begin();
-        summary::count(if summary::is_on_loopback(fd) {
-            RunCount::Loopback
+        if summary::is_on_loopback(fd) {
+            // It stays with the kernel, and says nothing of the machine.
+            slot.stream.postpone(u32::MAX);
+            summary::count(RunCount::Loopback);
         } else {
-            RunCount::Sockets
-        });
+            summary::count(RunCount::Sockets);
+        }
     }
 }
 
@@ -360,10 +362,15 @@ fn take_over(fd: c_int, slot: &'static Slot) {
     let mut place = slot.stream.stream();
     let is_paused = PAUSES.load(Ordering::SeqCst) > 0 || EXITING.load(Ordering::SeqCst);
     let is_kernels = slot.is_stream() && !slot.stream.is_bypassing();
-    if is_kernels && !sleep::looks_free() {
-        add(Counter::Busy, 1);
-        slot.stream.postpone(DISTANCE_AFTER_TROUBLE);
-        return;
+    if is_kernels {
+        match sleep::look() {
+            Look::Free => {}
+            Look::Unknown => return slot.stream.postpone(1),
+            Look::Crowded => {
+                add(Counter::Busy, 1);
+                return slot.stream.postpone(DISTANCE_AFTER_TROUBLE);
+            }
+        }
     }
     // The interface is not opened only for bulk data, which the filter makes slower.
     if is_kernels && !is_paused && !slot.stream.postpones_bulk() {
@@ -436,9 +443,9 @@ impl Stream {
                 return self.postpone(slot);
             }
         }
-        slot.stream.is_bypassing.store(true, Ordering::SeqCst);
+        slot.stream.is_bypassing.set(true);
         if slot.stream.is_used() || !epoll::suspend(fd) {
-            slot.stream.is_bypassing.store(false, Ordering::SeqCst);
+            slot.stream.is_bypassing.set(false);
             add(Counter::Busy, 1);
             return self.try_soon(slot);
         }
@@ -465,7 +472,7 @@ impl Stream {
             }
             Err(error) => error,
         };
-        slot.stream.is_bypassing.store(false, Ordering::SeqCst);
+        slot.stream.is_bypassing.set(false);
         epoll::resume(fd);
         match error {
             TakeoverError::Busy => {
@@ -617,7 +624,7 @@ impl Stream {
     }
 
     fn finish(&mut self, fd: c_int, slot: &Slot, cause: Cause) {
-        if !slot.stream.is_bypassing.swap(false, Ordering::SeqCst) {
+        if !slot.stream.is_bypassing.set(false) {
             return;
         }
         epoll::resume(fd);
@@ -783,7 +790,7 @@ pub(crate) fn discard(fd: c_int) {
     let stream = slot.stream.stream().take();
     slot.set_plain();
     if let Some(stream) = stream {
-        if slot.stream.is_bypassing.swap(false, Ordering::SeqCst) {
+        if slot.stream.is_bypassing.set(false) {
             count_handback(Cause::Closed, &stream);
         }
         stream.tcp.discard();

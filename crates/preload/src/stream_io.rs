@@ -8,10 +8,12 @@ use libc::{iovec, msghdr};
 use crate::errno::fail;
 use crate::guard;
 use crate::messages::gather;
+use crate::nonblocking::Nonblocking;
+use crate::options;
 use crate::process;
 use crate::real;
 use crate::sleep::{Turn, Wait};
-use crate::slots::Slot;
+use crate::slots::{self, Slot};
 use crate::stream::{self, Stream};
 use crate::stream_counters::{Cause, Counter, add};
 
@@ -88,6 +90,26 @@ unsafe fn scatter(bytes: &[u8], parts: &[iovec], mut at: usize) -> usize {
     done
 }
 
+/// Receives by the program's own call if the descriptor is a connection of the kernel; otherwise
+/// returns `None`.
+#[inline]
+pub(crate) fn receive_in_kernel(fd: c_int, call: impl FnOnce() -> isize) -> Option<isize> {
+    let slot = slots::stream(fd)?;
+    let result = slot.stream.use_kernel(|| !slot.stream.is_bypassing(), call)?;
+    slot.stream.count_received(fd, slot, result);
+    Some(result)
+}
+
+/// Sends by the program's own call if the descriptor is a connection of the kernel; otherwise
+/// returns `None`.
+#[inline]
+pub(crate) fn send_in_kernel(fd: c_int, call: impl FnOnce() -> isize) -> Option<isize> {
+    let slot = slots::stream(fd)?;
+    let result = slot.stream.use_kernel(|| !slot.stream.is_bypassing(), call)?;
+    slot.stream.count_sent(result);
+    Some(result)
+}
+
 /// Receives from a tracked connection. `kernel` is the same call on the kernel's socket.
 ///
 /// # Safety
@@ -112,7 +134,7 @@ pub(crate) unsafe fn receive(
             // A peek begins again.
             let is_whole = done == 0 || peeks;
             // SAFETY: the caller guarantees the buffers.
-            let left = || unsafe { receive_rest(fd, flags, parts, done) };
+            let left = || unsafe { receive_rest(fd, flags, parts, done) }.cast_signed();
             let call = || if is_whole { kernel(flags) } else { left() };
             let is_kernels = || !slot.stream.is_bypassing();
             let Some(result) = slot.stream.use_kernel(is_kernels, call) else { continue };
@@ -123,7 +145,7 @@ pub(crate) unsafe fn receive(
             if is_whole {
                 return Received::Kernel(result);
             }
-            return Received::Bypass(done as isize + result.max(0));
+            return Received::Bypass(done as isize + result);
         }
         if flags & !RECEIVE_FLAGS != 0 {
             if stream::leave(fd, Cause::Flag, "a flag of this receive") {
@@ -185,13 +207,13 @@ pub(crate) unsafe fn send(
             let call = || match done {
                 0 => kernel(),
                 // SAFETY: the caller guarantees the buffers.
-                _ => unsafe { send_rest(fd, flags, parts, done) },
+                _ => unsafe { send_rest(fd, flags, parts, done) }.cast_signed(),
             };
             let is_kernels = || !slot.stream.is_bypassing();
             let Some(result) = slot.stream.use_kernel(is_kernels, call) else { continue };
             count_bypass([Counter::SentBypass, Counter::SentBypassBytes], done);
             slot.stream.count_sent(result);
-            return if done > 0 { done as isize + result.max(0) } else { result };
+            return done as isize + result;
         }
         if flags & !SEND_FLAGS != 0 {
             if stream::leave(fd, Cause::Flag, "a flag of this send") {
@@ -232,28 +254,71 @@ pub(crate) unsafe fn send(
     }
 }
 
-/// Receives through the kernel what follows the first `done` bytes.
+/// Receives through the kernel what follows the first `done` bytes. Returns the number of bytes.
 ///
 /// # Safety
 /// Each part is valid for writes of its length.
 #[cold]
-unsafe fn receive_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> isize {
-    let mut left = rest(parts, done);
-    let mut header = message(&mut left);
-    // SAFETY: the caller guarantees the buffers; the rest outlives the call.
-    unsafe { real::recvmsg(fd, &raw mut header, flags) }
+unsafe fn receive_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> usize {
+    move_rest(fd, flags, parts, done, libc::SO_RCVTIMEO, |header| {
+        let mut unread: c_int = 0;
+        // SAFETY: the caller guarantees the buffers; the number outlives the call.
+        unsafe {
+            real::ioctl(fd, libc::FIONREAD, (&raw mut unread).addr());
+            // An error comes before the end of the stream, so the end is left to the next call.
+            let flags = flags & !libc::MSG_WAITALL | libc::MSG_DONTWAIT;
+            if unread > 0 { real::recvmsg(fd, header, flags) } else { 0 }
+        }
+    })
 }
 
-/// Sends through the kernel what follows the first `done` bytes.
+/// Sends through the kernel what follows the first `done` bytes. Returns the number of bytes.
 ///
 /// # Safety
 /// Each part is valid for reads of its length.
 #[cold]
-unsafe fn send_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> isize {
-    let mut left = rest(parts, done);
-    let header = message(&mut left);
-    // SAFETY: the caller guarantees the buffers; the rest outlives the call.
-    unsafe { real::sendmsg(fd, &raw const header, flags) }
+unsafe fn send_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> usize {
+    move_rest(fd, flags, parts, done, libc::SO_SNDTIMEO, |header| {
+        let flags = flags | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        // SAFETY: the caller guarantees the buffers.
+        unsafe { real::sendmsg(fd, header, flags) }
+    })
+}
+
+/// Receives or sends the rest of a call of which a part has bypassed the kernel. The call returns
+/// at an error that the connection has, which stays for the next one, and at any signal. `step` is
+/// not called while the kernel has an error, and does not wait.
+fn move_rest(
+    fd: c_int,
+    flags: c_int,
+    parts: &[iovec],
+    done: usize,
+    timeout: c_int,
+    step: impl Fn(*mut msghdr) -> isize,
+) -> usize {
+    let events = if timeout == libc::SO_RCVTIMEO { libc::POLLIN } else { libc::POLLOUT };
+    let milliseconds = match options::timeout(fd, timeout) {
+        _ if Nonblocking::read(fd).refuses(fd, flags) => 0,
+        Some(limit) => limit.as_micros().div_ceil(1_000) as c_int,
+        None => -1,
+    };
+    let total = length(parts) - done;
+    let mut moved = 0;
+    while moved < total {
+        let mut entry = libc::pollfd { fd, events, revents: 0 };
+        // SAFETY: the entry outlives the call.
+        let count = unsafe { real::poll(&raw mut entry, 1, milliseconds) };
+        if count <= 0 || entry.revents & (libc::POLLERR | libc::POLLNVAL) != 0 {
+            break;
+        }
+        let mut left = rest(parts, done + moved);
+        let mut header = message(&mut left);
+        match step(&raw mut header) {
+            count @ 1.. => moved += count.unsigned_abs(),
+            _ => break,
+        }
+    }
+    moved
 }
 
 /// Counts a message of which this number of bytes has bypassed the kernel, and the rest has not.

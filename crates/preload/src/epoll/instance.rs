@@ -1,8 +1,9 @@
 //! An epoll instance, which several descriptors may refer to.
 
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use hairpin_stack::{FastGuard, FastMutex};
 use libc::epoll_event;
 
 use super::EpollSet;
@@ -18,18 +19,18 @@ const NAME: &str = "anon_inode:[eventpoll]";
 /// An instance, with its members that may be accelerated.
 #[derive(Debug, Default)]
 pub(crate) struct Instance {
-    set: Mutex<EpollSet>,
+    set: FastMutex<EpollSet>,
     /// The descriptors of this process that refer to it.
-    descriptors: Mutex<Vec<c_int>>,
+    descriptors: FastMutex<Vec<c_int>>,
 }
 
 impl Instance {
-    pub(super) fn set(&self) -> MutexGuard<'_, EpollSet> {
-        self.set.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn set(&self) -> FastGuard<'_, EpollSet> {
+        self.set.lock()
     }
 
-    pub(super) fn descriptors(&self) -> MutexGuard<'_, Vec<c_int>> {
-        self.descriptors.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn descriptors(&self) -> FastGuard<'_, Vec<c_int>> {
+        self.descriptors.lock()
     }
 
     /// Wakes the threads that sleep until the instance is ready.

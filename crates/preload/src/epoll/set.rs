@@ -2,8 +2,12 @@
 
 use std::collections::VecDeque;
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{EDGE, ONE_SHOT};
+
+/// `true` if a member of any instance was ever armed for one event.
+static HAS_ONE_SHOT: AtomicBool = AtomicBool::new(false);
 
 /// The waits after which all connections that are taken over were checked.
 const WAITS: usize = 64;
@@ -73,6 +77,12 @@ impl Member {
     }
 }
 
+/// Returns `true` if a report of the kernel may disarm a member.
+#[inline]
+pub(crate) fn has_one_shot() -> bool {
+    HAS_ONE_SHOT.load(Ordering::Relaxed)
+}
+
 impl EpollSet {
     pub(super) fn get(&mut self, fd: c_int) -> Option<&mut Member> {
         self.members.get_mut(usize::try_from(fd).ok()?)?.as_mut()
@@ -86,12 +96,20 @@ impl EpollSet {
             self.members.resize(at + 1, None);
         }
         self.members[at] = Some(member);
-        self.has_one_shot |= member.events & ONE_SHOT != 0;
+        self.note_events(member.events);
         if member.is_always {
             self.always.push(member.fd);
             self.add_candidate(member.fd);
         }
         is_new
+    }
+
+    /// Records the events of a member that is added or changed.
+    pub(super) fn note_events(&mut self, events: u32) {
+        if events & ONE_SHOT != 0 {
+            self.has_one_shot = true;
+            HAS_ONE_SHOT.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Removes a member. Returns `true` if there was one.

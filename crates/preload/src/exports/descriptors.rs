@@ -90,9 +90,9 @@ fn close_between(
 ) -> c_int {
     let mut begin = first;
     for fd in kept {
-        if fd > begin {
-            // SAFETY: the call takes integers.
-            unsafe { real::close_range(begin, fd - 1, flags) };
+        // SAFETY: the call takes integers.
+        if fd > begin && unsafe { real::close_range(begin, fd - 1, flags) } < 0 {
+            return -1;
         }
         begin = fd + 1;
     }
@@ -151,9 +151,9 @@ fn replace(from: c_int, to: c_int, call: impl FnOnce() -> c_int) -> c_int {
     if is_hidden(from) {
         return fail(libc::EBADF) as c_int;
     }
+    // A call that fails closes nothing.
     // SAFETY: the call takes integers.
-    if unsafe { real::fcntl(from, libc::F_GETFD, 0) } < 0 {
-        // A call that fails closes nothing.
+    if unsafe { real::fcntl(from, libc::F_GETFD, 0) } < 0 || to.cast_unsigned() >= descriptors() {
         return call();
     }
     unseen::while_duplicated(|| {
@@ -163,6 +163,15 @@ fn replace(from: c_int, to: c_int, call: impl FnOnce() -> c_int) -> c_int {
         }
         after(call(), |copy| process::duplicated(from, copy))
     })
+}
+
+/// Returns the number of descriptors that the process may have: a new one is below it. One that was
+/// opened before the limit was lowered may be above.
+fn descriptors() -> u32 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the kernel writes the structure.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    u32::try_from(limit.rlim_cur).unwrap_or(u32::MAX)
 }
 
 /// # Safety

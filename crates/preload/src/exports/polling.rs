@@ -1,6 +1,7 @@
 //! poll(2) and select(2), with the accelerated sockets among the descriptors polled in user space.
 
 use std::ffi::{c_int, c_long};
+use std::sync::Arc;
 use std::time::Duration;
 
 use libc::{fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
@@ -420,12 +421,25 @@ pub(crate) unsafe extern "C-unwind" fn epoll_ctl(
     fd: c_int,
     event: *mut libc::epoll_event,
 ) -> c_int {
+    // SAFETY: the program passes an event, unless it removes the descriptor.
+    let change = unsafe { event.as_ref() };
+    if !slots::is_any_accelerated() {
+        let inside = guard::enter_briefly();
+        // SAFETY: the program's arguments.
+        let result = unsafe { real::epoll_ctl(epoll, operation, fd, event) };
+        let is_done = result < 0
+            || inside.is_none()
+            || epoll::control_in_kernel(epoll, operation, fd, change);
+        drop(inside);
+        if !is_done && let Some(_inside) = guard::enter() {
+            epoll::control(epoll, operation, fd, change);
+        }
+        return result;
+    }
     let Some(_inside) = guard::enter() else {
         // SAFETY: the program's arguments.
         return unsafe { real::epoll_ctl(epoll, operation, fd, event) };
     };
-    // SAFETY: the program passes an event, unless it removes the descriptor.
-    let change = unsafe { event.as_ref() };
     match epoll::change_taken_over(epoll, operation, fd, change) {
         Some(Ok(())) => return 0,
         Some(Err(number)) => return fail(number) as c_int,
@@ -502,18 +516,18 @@ unsafe fn epoll_wait_for(
             epoll_wait_in_kernel(epoll, events.add(from), most - from as c_int, timeout, mask)
         }
     };
-    let instance = guard::enter()
-        .filter(|_| most > 0 && !events.is_null())
-        .and_then(|_inside| epoll::instance(epoll));
-    let Some(instance) = instance else { return kernel(timeout, 0) };
+    if most <= 0 || events.is_null() || !is_known(epoll) {
+        return kernel(timeout, 0);
+    }
     let signals = guard::signals();
     let ask = |timeout| kernel(timeout, 0);
     // SAFETY: the caller's guarantee.
-    let waited = unsafe { ask_kernel_first(&instance, events, timeout, signals, ask) };
+    let waited = unsafe { ask_kernel_first(epoll, events, timeout, signals, ask) };
     let timeout = match waited {
         Ok(added) => return added,
         Err(left) => left,
     };
+    let Some(instance) = guarded_instance(epoll) else { return kernel(timeout, 0) };
     let mut wait: Option<Wait> = None;
     // The kernel is asked at least once, by this call or by a sleep.
     let mut asks_kernel = timeout.is_some_and(|timeout| timeout.is_zero());
@@ -560,6 +574,18 @@ unsafe fn epoll_wait_for(
     }
 }
 
+/// Returns `true` for an instance, unless the thread is inside the library.
+#[inline]
+fn is_known(epoll: c_int) -> bool {
+    !guard::is_inside() && slots::epoll(epoll).is_some() || guarded_instance(epoll).is_some()
+}
+
+/// Returns the instance of a descriptor, unless the thread is inside the library.
+#[cold]
+fn guarded_instance(epoll: c_int) -> Option<Arc<epoll::Instance>> {
+    guard::enter().and_then(|_inside| epoll::instance(epoll))
+}
+
 /// Asks by the program's own call while nothing of the instance is accelerated: once, or as long as
 /// the cores are crowded. The sleep that the library can end takes two more calls. Returns the
 /// call's result, or the time that is left.
@@ -567,7 +593,7 @@ unsafe fn epoll_wait_for(
 /// # Safety
 /// `events` is valid for writes of as many events as `kernel` returns.
 unsafe fn ask_kernel_first(
-    instance: &epoll::Instance,
+    epoll: c_int,
     events: *mut libc::epoll_event,
     timeout: Option<Duration>,
     signals: Signals,
@@ -575,22 +601,32 @@ unsafe fn ask_kernel_first(
 ) -> Result<c_int, Option<Duration>> {
     let mut left = timeout;
     let mut has_asked = false;
+    let has_accelerated = || {
+        slots::is_any_accelerated()
+            && guarded_instance(epoll).is_some_and(|it| epoll::has_accelerated(&it))
+    };
     loop {
         let is_crowded = !sleep::are_cores_free();
-        if has_asked && !is_crowded || epoll::has_accelerated(instance) {
+        if has_asked && !is_crowded || has_accelerated() {
             return Err(left);
         }
         has_asked = true;
-        if let Some(_inside) = guard::enter() {
+        if !process::open_stacks().is_empty()
+            && let Some(_inside) = guard::enter()
+        {
             process::poll_stacks();
         }
         let most = if is_crowded { CROWDED_SLEEP } else { Duration::ZERO };
         let slice = left.map_or(most, |left| left.min(most));
         let added = kernel(Some(slice));
-        if added > 0 {
+        if added > 0
+            && epoll::has_one_shot()
+            && let Some(_inside) = guard::enter()
+            && let Some(instance) = epoll::instance(epoll)
+        {
             // SAFETY: the caller guarantees the events.
             let list = unsafe { std::slice::from_raw_parts_mut(events, added as usize) };
-            epoll::merge(instance, list, 0, list.len());
+            epoll::merge(&instance, list, 0, list.len());
         }
         if added != 0 || left == Some(slice) {
             return Ok(added);

@@ -1,5 +1,6 @@
 //! Receives: recv(2) and its relatives.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
@@ -8,10 +9,10 @@ use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t, 
 use super::polling::duration;
 use crate::addresses::option;
 use crate::errno::{errno, fail};
-use crate::messages::{deliver, parts, received_length, scatter};
+use crate::messages::{PARTS_MAX, deliver, is_count_of_parts, parts, received_length, scatter};
 use crate::options::{SocketState, timeout as read_timeout};
 use crate::sleep::{Turn, Wait};
-use crate::socket::Datagram;
+use crate::socket::{Datagram, has_error};
 use crate::stream_io::{self, Received};
 use crate::{guard, process, real, slots};
 
@@ -98,6 +99,8 @@ fn await_candidate(fd: c_int) -> bool {
         // SAFETY: the entry outlives the call.
         match unsafe { super::polling::poll(&raw mut entry, 1, milliseconds) } {
             0 => return fail(libc::EAGAIN) >= 0,
+            // A limit of descriptors below one: nothing can be waited for but in the kernel.
+            -1 if errno() == libc::EINVAL => return true,
             // A handler with `SA_RESTART` does not end a receive without a timeout.
             -1 if timeout.is_none() && errno() == libc::EINTR => {
                 if guard::signals().interrupts != before {
@@ -173,6 +176,13 @@ pub(crate) unsafe extern "C-unwind" fn recv(
         // SAFETY: the program's arguments.
         return unsafe { real::recv(fd, buffer, length, flags) };
     }
+    if flags & !libc::MSG_DONTWAIT == 0 {
+        // SAFETY: as above.
+        let call = || unsafe { real::recv(fd, buffer, length, flags) };
+        if let Some(result) = stream_io::receive_in_kernel(fd, call) {
+            return result;
+        }
+    }
     // SAFETY: the program's arguments.
     unsafe { recvfrom(fd, buffer, length, flags, null_mut(), null_mut()) }
 }
@@ -189,6 +199,11 @@ pub(crate) unsafe extern "C-unwind" fn read(
         // SAFETY: the program's arguments.
         return unsafe { real::read(fd, buffer, length) };
     }
+    // SAFETY: as above.
+    let call = || unsafe { real::read(fd, buffer, length) };
+    if let Some(result) = stream_io::receive_in_kernel(fd, call) {
+        return result;
+    }
     // SAFETY: the program's arguments.
     unsafe { recvfrom(fd, buffer, length, 0, null_mut(), null_mut()) }
 }
@@ -201,7 +216,7 @@ pub(crate) unsafe extern "C-unwind" fn readv(
     parts: *const iovec,
     count: c_int,
 ) -> ssize_t {
-    if !slots::carries_data(fd) || count <= 0 {
+    if !slots::carries_data(fd) || !is_count_of_parts(count) {
         // SAFETY: the program's arguments.
         return unsafe { real::readv(fd, parts, count) };
     }
@@ -221,7 +236,11 @@ pub(crate) unsafe extern "C-unwind" fn preadv2(
     flags: c_int,
 ) -> ssize_t {
     // An offset of -1 is that of readv(2). The kernel refuses any other for a socket.
-    if !slots::carries_data(fd) || count <= 0 || offset != -1 || flags & !libc::RWF_NOWAIT != 0 {
+    if !slots::carries_data(fd)
+        || !is_count_of_parts(count)
+        || offset != -1
+        || flags & !libc::RWF_NOWAIT != 0
+    {
         // SAFETY: the program's arguments.
         return unsafe { real::preadv2(fd, parts, count, offset, flags) };
     }
@@ -260,14 +279,29 @@ pub(crate) unsafe extern "C-unwind" fn recvmsg(
     message: *mut msghdr,
     flags: c_int,
 ) -> ssize_t {
-    if let Some(slot) = slots::stream(fd)
-        // SAFETY: the program passes a valid message or null.
-        && let Some(header) = unsafe { message.as_mut() }
-    {
+    // SAFETY: the program's arguments.
+    unsafe { receive_message(fd, message, flags, |flags| real::recvmsg(fd, message, flags)) }
+}
+
+/// Receives a message. `kernel` is the same call on the kernel's socket.
+///
+/// # Safety
+/// As for recvmsg(2).
+unsafe fn receive_message(
+    fd: c_int,
+    message: *mut msghdr,
+    flags: c_int,
+    kernel: impl Fn(c_int) -> isize,
+) -> isize {
+    // SAFETY: the program passes a valid message or null.
+    let Some(header) = (unsafe { message.as_mut() }).filter(|it| it.msg_iovlen <= PARTS_MAX) else {
+        return kernel(flags);
+    };
+    if let Some(slot) = slots::stream(fd) {
         // SAFETY: the program's arguments.
         let received = unsafe {
             let parts = parts(header.msg_iov, header.msg_iovlen);
-            stream_io::receive(fd, slot, flags, parts, |flags| real::recvmsg(fd, message, flags))
+            stream_io::receive(fd, slot, flags, parts, kernel)
         };
         return match received {
             Received::Kernel(result) => result,
@@ -284,8 +318,7 @@ pub(crate) unsafe extern "C-unwind" fn recvmsg(
         // SAFETY: the program guarantees its message.
         unsafe { deliver(&mut *message, flags, datagram, state) }
     };
-    // SAFETY: the program's arguments.
-    receive(fd, flags, deliver, |flags| unsafe { real::recvmsg(fd, message, flags) })
+    receive(fd, flags, deliver, kernel)
 }
 
 /// # Safety
@@ -324,9 +357,23 @@ pub(crate) unsafe extern "C-unwind" fn recvmmsg(
     while done < count {
         // SAFETY: the program passes that many messages.
         let message = unsafe { &mut *messages.add(done as usize) };
+        let header = &raw mut message.msg_hdr;
+        // The kernel keeps an error that ends the call for the next one.
+        let keeps_error = Cell::new(false);
+        let kernel = |flags| {
+            keeps_error.set(done > 0 && has_error(fd));
+            if keeps_error.get() {
+                return fail(libc::EAGAIN);
+            }
+            // SAFETY: as above.
+            unsafe { real::recvmsg(fd, header, flags) }
+        };
         // SAFETY: as above.
-        let received = unsafe { recvmsg(fd, &raw mut message.msg_hdr, flags) };
+        let received = unsafe { receive_message(fd, header, flags, kernel) };
         if received < 0 {
+            if keeps_error.get() {
+                process::expect_kernel(fd);
+            }
             return if done > 0 { done as c_int } else { -1 };
         }
         message.msg_len = received as u32;

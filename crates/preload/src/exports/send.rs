@@ -7,7 +7,7 @@ use std::ptr::null;
 use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
 use super::receive::plain_message;
-use crate::messages::{gather, parts};
+use crate::messages::{PARTS_MAX, gather, is_count_of_parts, parts};
 use crate::stream_counters::Cause;
 use crate::{addresses, errno, guard, process, real, slots, stream, stream_io};
 
@@ -100,6 +100,11 @@ pub(crate) unsafe extern "C-unwind" fn send(
         // SAFETY: the program's arguments.
         return unsafe { real::send(fd, buffer, length, flags) };
     }
+    // SAFETY: as above.
+    let call = || unsafe { real::send(fd, buffer, length, flags) };
+    if let Some(result) = stream_io::send_in_kernel(fd, call) {
+        return result;
+    }
     // SAFETY: the program's arguments.
     unsafe { sendto(fd, buffer, length, flags, null(), 0) }
 }
@@ -116,6 +121,11 @@ pub(crate) unsafe extern "C-unwind" fn write(
         // SAFETY: the program's arguments.
         return unsafe { real::write(fd, buffer, length) };
     }
+    // SAFETY: as above.
+    let call = || unsafe { real::write(fd, buffer, length) };
+    if let Some(result) = stream_io::send_in_kernel(fd, call) {
+        return result;
+    }
     // SAFETY: the program's arguments.
     unsafe { sendto(fd, buffer, length, 0, null(), 0) }
 }
@@ -128,14 +138,14 @@ pub(crate) unsafe extern "C-unwind" fn writev(
     list: *const iovec,
     count: c_int,
 ) -> ssize_t {
-    if let Some(slot) = slots::stream(fd).filter(|_| (1..=1_024).contains(&count)) {
+    if let Some(slot) = slots::stream(fd).filter(|_| is_count_of_parts(count)) {
         // SAFETY: the program's arguments.
         return unsafe {
             let parts = parts(list, count as usize);
             stream_io::send(fd, slot, 0, parts, || real::writev(fd, list, count))
         };
     }
-    if slots::socket(fd).is_some() && (1..=1_024).contains(&count) {
+    if slots::socket(fd).is_some() && is_count_of_parts(count) {
         // SAFETY: the program's arguments.
         let sent = unsafe {
             let parts = parts(list, count as usize);
@@ -161,7 +171,11 @@ pub(crate) unsafe extern "C-unwind" fn pwritev2(
     flags: c_int,
 ) -> ssize_t {
     // An offset of -1 is that of writev(2). The kernel refuses any other for a socket.
-    if !slots::carries_data(fd) || count <= 0 || offset != -1 || flags & !libc::RWF_NOWAIT != 0 {
+    if !slots::carries_data(fd)
+        || !is_count_of_parts(count)
+        || offset != -1
+        || flags & !libc::RWF_NOWAIT != 0
+    {
         // SAFETY: the program's arguments.
         return unsafe { real::pwritev2(fd, parts, count, offset, flags) };
     }
@@ -194,7 +208,8 @@ pub(crate) unsafe extern "C-unwind" fn sendmsg(
     flags: c_int,
 ) -> ssize_t {
     // SAFETY: the program passes a valid message or null.
-    if let Some(header) = unsafe { message.as_ref() } {
+    let header = unsafe { message.as_ref() }.filter(|header| header.msg_iovlen <= PARTS_MAX);
+    if let Some(header) = header {
         if let Some(slot) = slots::stream(fd) {
             if header.msg_controllen > 0 && stream::leave(fd, Cause::Flag, "a control message") {
                 return -1;
@@ -269,7 +284,7 @@ pub(crate) unsafe extern "C-unwind" fn sendmmsg(
         // SAFETY: the program's arguments.
         return unsafe { real::sendmmsg(fd, messages, count, flags) };
     }
-    for done in 0..count.min(1_024) {
+    for done in 0..count.min(PARTS_MAX as u32) {
         // SAFETY: the program passes that many messages.
         let message = unsafe { &mut *messages.add(done as usize) };
         // SAFETY: as above.
@@ -279,7 +294,7 @@ pub(crate) unsafe extern "C-unwind" fn sendmmsg(
         }
         message.msg_len = sent as u32;
     }
-    count.min(1_024) as c_int
+    count.min(PARTS_MAX as u32) as c_int
 }
 
 /// # Safety

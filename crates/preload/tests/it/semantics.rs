@@ -1,13 +1,13 @@
 //! A program sees the same with and without acceleration.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hairpin_testbed::Host;
 
 use crate::peer::with_peer;
-use crate::support::{alone, command, installed, output, testbed};
+use crate::support::{TIMEOUT, alone, command, installed, output, testbed};
 
 /// Returns the command of a Python program of this folder.
 pub(crate) fn program(name: &str, peer: SocketAddr, local: IpAddr, accelerated: bool) -> Command {
@@ -68,4 +68,45 @@ fn program_sees_the_same_as_with_the_kernel() {
             assert_eq!(returned, local.is_ipv6(), "{log}");
         });
     }
+}
+
+/// A call that the kernel refuses keeps the socket's datagrams, and no error is lost.
+#[test]
+#[ignore = "needs root"]
+fn refused_calls_keep_datagrams() {
+    let _alone = alone();
+    if installed("python3").is_none() {
+        return;
+    }
+    let testbed = testbed(1);
+    let [host, other] = testbed.hosts();
+    let run = |accelerated| {
+        let peer = other.run(|| UdpSocket::bind((other.address(), 0))).unwrap().unwrap();
+        peer.set_read_timeout(Some(TIMEOUT)).unwrap();
+        let address = peer.local_addr().unwrap();
+        let echo = std::thread::spawn(move || {
+            let mut bytes = [0; 100];
+            while let Ok((length, from)) = peer.recv_from(&mut bytes) {
+                peer.send_to(&bytes[..length], from).unwrap();
+                if &bytes[..length] == b"quit" {
+                    break;
+                }
+            }
+        });
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/udp_calls.py");
+        let mut python = command("/usr/bin/python3", accelerated);
+        python.arg("-u").arg(script).arg(host.address().to_string());
+        python.args([address.ip().to_string(), address.port().to_string()]);
+        let output = output(host, python);
+        let [out, error] =
+            [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+        assert!(output.status.success(), "{accelerated}: {out}\n{error}");
+        assert_eq!(accelerated, error.contains("is accelerated"), "{error}");
+        echo.join().unwrap();
+        out
+    };
+    let expected = run(false);
+    assert_eq!(expected.lines().filter(|line| line.contains(" -1 E")).count(), 10, "{expected}");
+    assert!(expected.contains("waits True True EAGAIN"), "{expected}");
+    assert_eq!(run(true), expected);
 }

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, UdpSocket};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -85,6 +86,14 @@ fn processor() -> String {
     list.trim().split(['-', ',']).next().unwrap().to_owned()
 }
 
+/// The ms that a thread has run, and has waited, which has been there for long.
+const LONG_AGO: [u64; 2] = [1_000_000, 0];
+
+/// Returns a line of schedstat: the ms that a thread has run and has waited for a core.
+fn times([ran, waited]: [u64; 2]) -> String {
+    format!("{ran:09}000000 {waited:09}000000 9\n")
+}
+
 /// What a program reads of the machine: it is as full as the test wants.
 struct Machine {
     folder: tempfile::TempDir,
@@ -93,12 +102,26 @@ struct Machine {
 impl Machine {
     /// Creates a machine on which the program has waited for a core for so many ms, or on which the
     /// kernel does not count this time.
-    fn new(load: &str, waited: Option<u32>) -> Self {
+    fn new(load: &str, waited: Option<u64>) -> Self {
         let machine = Self { folder: tempfile::tempdir().unwrap() };
         machine.set_load(load);
-        let times = waited.map_or(String::new(), |waited| format!("100000000 {waited}000000 9\n"));
-        std::fs::write(machine.file("schedstat"), times).unwrap();
+        machine.set_times(&waited.map_or(String::new(), |waited| times([100, waited])));
         machine
+    }
+
+    fn set_times(&self, times: &str) {
+        std::fs::write(self.file("schedstat"), times).unwrap();
+    }
+
+    /// Lets the program run and wait for a core for so many ms each, until it is done.
+    fn share_core(&self, is_done: impl Fn() -> bool) {
+        let file = std::fs::File::options().write(true).open(self.file("schedstat")).unwrap();
+        let mut now = LONG_AGO;
+        eventually(|| {
+            now = now.map(|time: u64| time + 5);
+            file.write_all_at(times(now).as_bytes(), 0).unwrap();
+            is_done()
+        });
     }
 
     fn set_load(&self, load: &str) {
@@ -107,7 +130,7 @@ impl Machine {
 
     /// Stops counting the time, so that each loss of the core counts.
     fn stop_counting(&self) {
-        std::fs::write(self.file("schedstat"), "").unwrap();
+        self.set_times("");
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -189,7 +212,7 @@ fn full_machine_leaves_connections_to_the_kernel_from_the_start() {
     };
     let has_page = |id| CounterPages::find().unwrap().found.iter().any(|it| it.process == id);
     let is_taken_over = |id| has_page(id) && counter(id, "connections.taken_over") > 0;
-    let text = "more threads run than there are processors";
+    let text = "no processor is free";
     // As many threads run at this moment as there are processors, or fewer, and this one has waited
     // for a core for long, or not, or the kernel does not count it.
     let processors = Command::new("getconf").arg("_NPROCESSORS_ONLN").output().unwrap().stdout;
@@ -206,6 +229,13 @@ fn full_machine_leaves_connections_to_the_kernel_from_the_start() {
         assert!(eventually(|| is_taken_over(client.0.id())), "{waited:?} {}", lines());
         assert_eq!(lines().contains(text), is_crowded, "{waited:?} {}", lines());
     }
+    // At first the thread has not waited; from then on it waits as long as it runs.
+    let machine = Machine::new(&none_free, None);
+    machine.set_times(&times(LONG_AGO));
+    let (client, lines) = starts(&machine);
+    machine.share_core(|| lines().contains(text));
+    assert!(lines().contains(text) && !has_page(client.0.id()), "{}", lines());
+    drop(client);
     let machine = Machine::new(FULL, Some(1));
     let (client, lines) = starts(&machine);
     assert!(eventually(|| lines().contains(text)), "{}", lines());

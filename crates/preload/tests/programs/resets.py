@@ -15,16 +15,20 @@ import time
 PORT = 7_701
 CONNECTIONS = 64
 ROUNDS = 8
+EXCHANGES = 20
 ends = []
 
 
 def answer(connection):
+    last = b""
     try:
-        while byte := connection.recv(1):
-            connection.sendall(byte)
-        ends.append("end")
+        for _ in range(EXCHANGES):
+            connection.sendall(connection.recv(1))
+        # The bytes before the reset end a receive that waits for more.
+        last = connection.recv(100, socket.MSG_WAITALL)
+        ends.append(last.decode() + " " + repr(connection.recv(1)))
     except OSError as error:
-        ends.append(errno.errorcode[error.errno])
+        ends.append(last.decode() + " " + errno.errorcode[error.errno])
 
 
 def server(address):
@@ -36,7 +40,7 @@ def server(address):
             threads[-1].start()
         for thread in threads:
             thread.join()
-    print(dict(collections.Counter(ends)))
+    print(sorted(collections.Counter(ends).items()))
 
 
 def client(address):
@@ -49,11 +53,13 @@ def client(address):
 
 def exchange(address):
     connections = [socket.create_connection((address, PORT)) for _ in range(CONNECTIONS)]
-    for number in range(20):
+    for number in range(EXCHANGES):
         for connection in connections:
             connection.sendall(bytes([number]))
         for connection in connections:
             assert connection.recv(1) == bytes([number])
+    for connection in connections[::2]:
+        connection.sendall(b"last")
     # All threads of the server sleep. The end of the process resets all connections in one burst.
     time.sleep(0.2)
     for connection in connections:

@@ -15,6 +15,7 @@ import tempfile
 import termios
 import threading
 import time
+import traceback
 
 PORT = 7700
 # The socket module has no name for it.
@@ -68,6 +69,10 @@ def serve(connection):
     except ConnectionError:
         # The client has closed its end with bytes unread.
         pass
+    except BaseException:
+        # The test finds that the server has ended.
+        traceback.print_exc()
+        os._exit(1)
 
 
 def answer(connection):
