@@ -35,7 +35,7 @@
 //! | `slots.rs`, `epoll.rs` | the table of descriptors; members of epoll instances |
 //! | `sleep.rs`, `clock.rs` | waiting |
 //! | `guard.rs`, `signals.rs` | calls of the library itself; the program's signal handlers |
-//! | `messages.rs`, `addresses.rs`, `errno.rs` | the program's buffers |
+//! | `messages.rs`, `addresses.rs`, `memory.rs`, `errno.rs` | the program's buffers |
 //! | `real.rs`, `settings.rs` | the C library; settings |
 //! | `log.rs`, `counters.rs`, `summary.rs`, `socket_table.rs` | output |
 //!
@@ -56,6 +56,7 @@ mod guard;
 mod kept;
 mod log;
 mod membership;
+mod memory;
 mod messages;
 mod nonblocking;
 mod options;

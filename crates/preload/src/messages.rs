@@ -9,6 +9,8 @@ use libc::{cmsghdr, iovec, msghdr};
 
 use crate::addresses;
 use crate::clock;
+use crate::errno::fail;
+use crate::memory::{self, Access};
 use crate::options::{SO_RXQ_OVFL, SocketState, Timestamp};
 use crate::socket::Datagram;
 
@@ -76,18 +78,57 @@ pub(crate) fn received_length(flags: c_int, payload: &[u8], copied: usize) -> is
     (if flags & libc::MSG_TRUNC != 0 { payload.len() } else { copied }) as isize
 }
 
+/// Returns the header and the parts of a message if their pointers are valid, and they are not too
+/// many; otherwise the kernel's call fails.
+///
+/// # Safety
+/// `message` points to a header, or to nothing.
+pub(crate) unsafe fn header<'a>(message: *const msghdr) -> Option<(&'a msghdr, &'a [iovec])> {
+    if !memory::is_valid(message.cast(), size_of::<msghdr>(), Access::Read) {
+        return None;
+    }
+    // SAFETY: the caller guarantees the header; its memory is valid.
+    let header = unsafe { &*message };
+    // SAFETY: as above.
+    unsafe { valid_parts(header.msg_iov, header.msg_iovlen) }.map(|parts| (header, parts))
+}
+
+/// Returns the parts if the pointer to them is valid, and they are not too many.
+///
+/// # Safety
+/// As for [`parts`], or the pointer is wrong.
+pub(crate) unsafe fn valid_parts<'a>(list: *const iovec, count: usize) -> Option<&'a [iovec]> {
+    let is_valid = count <= PARTS_MAX
+        && memory::is_valid(list.cast(), count * size_of::<iovec>(), Access::Read);
+    // SAFETY: the caller's guarantee.
+    is_valid.then(|| unsafe { parts(list, count) })
+}
+
 /// Delivers a datagram as recvmsg(2) does.
 ///
 /// # Safety
-/// The message is valid for recvmsg(2).
+/// The header can be read, and the parts are valid; other pointers may be wrong.
 pub(crate) unsafe fn deliver(
-    message: &mut msghdr,
+    message: *mut msghdr,
     flags: c_int,
     datagram: &Datagram<'_>,
     state: &SocketState,
 ) -> isize {
+    if !memory::is_valid(message.cast(), size_of::<msghdr>(), Access::Write) {
+        return fail(libc::EFAULT);
+    }
+    // SAFETY: the pointer is valid.
+    let message = unsafe { &mut *message };
     // SAFETY: the caller guarantees the buffers.
     let parts = unsafe { parts(message.msg_iov, message.msg_iovlen) };
+    let (name, control) = (message.msg_namelen as usize, message.msg_controllen);
+    if !memory::are_valid(parts, datagram.payload.len(), Access::Write)
+        || !message.msg_name.is_null() && !memory::is_valid(message.msg_name, name, Access::Write)
+        || !message.msg_control.is_null()
+            && !memory::is_valid(message.msg_control, control, Access::Write)
+    {
+        return fail(libc::EFAULT);
+    }
     // SAFETY: as above.
     let copied = unsafe { scatter(datagram.payload, parts) };
     let truncated = if copied < datagram.payload.len() { libc::MSG_TRUNC } else { 0 };

@@ -97,6 +97,8 @@ pub(crate) struct Stream {
     pub(crate) state: StreamState,
     /// A send found no room: the next room is an edge.
     pub(crate) is_blocked: bool,
+    /// The last receive has found a wrong pointer.
+    pub(crate) found_wrong: bool,
     /// The engine holds back short segments.
     pub(crate) holds: bool,
     /// The kernel's value of `TCP_CORK`.
@@ -412,6 +414,7 @@ impl Stream {
             tcp: stack.adopt_tcp_descriptor(descriptor, epoll::wake),
             state: StreamState::default(),
             is_blocked: false,
+            found_wrong: false,
             holds: false,
             is_kernel_corked: false,
             edges: 0,

@@ -7,6 +7,7 @@ use libc::{iovec, msghdr};
 
 use crate::errno::fail;
 use crate::guard;
+use crate::memory::{self, Access};
 use crate::messages::gather;
 use crate::nonblocking::Nonblocking;
 use crate::options;
@@ -68,21 +69,26 @@ fn message(parts: &mut [iovec]) -> msghdr {
     message
 }
 
-/// Copies bytes to the buffers from `at` on. Returns how many fit.
+/// Copies bytes to the buffers from `at` on. Returns how many fit; none, with `is_wrong`, if one of
+/// the pointers is wrong, as the kernel does.
 ///
 /// # Safety
-/// Each part is valid for writes of its length.
-unsafe fn scatter(bytes: &[u8], parts: &[iovec], mut at: usize) -> usize {
+/// Each part is valid for writes of its length, or its pointer is wrong.
+unsafe fn scatter(bytes: &[u8], parts: &[iovec], mut at: usize, is_wrong: &mut bool) -> usize {
     let mut done = 0;
     for part in parts {
         let skipped = at.min(part.iov_len);
         at -= skipped;
         let count = (part.iov_len - skipped).min(bytes.len() - done);
+        let to = part.iov_base.wrapping_byte_add(skipped);
+        if !memory::is_valid(to, count, Access::Write) {
+            *is_wrong = true;
+            return 0;
+        }
         if count > 0 {
-            // SAFETY: the caller guarantees the part; the source has that many bytes.
+            // SAFETY: the part is valid; the source has that many bytes.
             unsafe {
-                let to = part.iov_base.byte_add(skipped).cast::<u8>();
-                std::ptr::copy_nonoverlapping(bytes[done..].as_ptr(), to, count);
+                std::ptr::copy_nonoverlapping(bytes[done..].as_ptr(), to.cast::<u8>(), count);
             }
             done += count;
         }
@@ -131,21 +137,11 @@ pub(crate) unsafe fn receive(
     let mut wait = None;
     loop {
         if !slot.stream.is_bypassing() {
-            // A peek begins again.
-            let is_whole = done == 0 || peeks;
             // SAFETY: the caller guarantees the buffers.
-            let left = || unsafe { receive_rest(fd, flags, parts, done) }.cast_signed();
-            let call = || if is_whole { kernel(flags) } else { left() };
-            let is_kernels = || !slot.stream.is_bypassing();
-            let Some(result) = slot.stream.use_kernel(is_kernels, call) else { continue };
-            if !peeks {
-                count_bypass([Counter::ReceivedBypass, Counter::ReceivedBypassBytes], done);
-                slot.stream.count_received(fd, slot, result);
+            match unsafe { receive_by_kernel(fd, slot, flags, parts, done, &kernel) } {
+                Some(received) => return received,
+                None => continue,
             }
-            if is_whole {
-                return Received::Kernel(result);
-            }
-            return Received::Bypass(done as isize + result);
         }
         if flags & !RECEIVE_FLAGS != 0 {
             if stream::leave(fd, Cause::Flag, "a flag of this receive") {
@@ -163,8 +159,10 @@ pub(crate) unsafe fn receive(
         done = if peeks { count } else { done + count };
         let nonblocking = &mut stream.state.nonblocking;
         let ends = done >= total
-            || done > 0 && (flags & libc::MSG_WAITALL == 0 || nonblocking.refuses(fd, flags));
-        let is_refused = !ends && !is_kernels && nonblocking.refuses(fd, flags);
+            || done > 0 && (flags & libc::MSG_WAITALL == 0 || nonblocking.refuses(fd, flags))
+            || done > 0 && stream.found_wrong;
+        let is_wrong = !ends && !is_kernels && stream.found_wrong;
+        let is_refused = !ends && !is_kernels && !is_wrong && nonblocking.refuses(fd, flags);
         if ends {
             nonblocking.found();
             stream.unreported.count_received(if peeks { 0 } else { done });
@@ -174,6 +172,13 @@ pub(crate) unsafe fn receive(
         match (ends, is_kernels) {
             (true, _) => return Received::Bypass(done as isize),
             (false, true) => continue,
+            // The kernel refuses it, and keeps the bytes.
+            (false, false) if is_wrong => {
+                if stream::leave(fd, Cause::Flag, "a pointer of this receive") {
+                    return Received::Bypass(-1);
+                }
+                continue;
+            }
             (false, false) if is_refused => return Received::Bypass(fail(libc::EAGAIN)),
             (false, false) => {}
         }
@@ -182,6 +187,37 @@ pub(crate) unsafe fn receive(
             return Received::Bypass(if done > 0 { done as isize } else { fail(number) });
         }
     }
+}
+
+/// Receives through the kernel, after `done` bytes that bypassed it. Returns `None` if the
+/// connection is taken over.
+///
+/// # Safety
+/// Each part is valid for writes of its length.
+#[inline]
+unsafe fn receive_by_kernel(
+    fd: c_int,
+    slot: &'static Slot,
+    flags: c_int,
+    parts: &[iovec],
+    done: usize,
+    kernel: &impl Fn(c_int) -> isize,
+) -> Option<Received> {
+    let peeks = flags & libc::MSG_PEEK != 0;
+    // A peek begins again.
+    let is_whole = done == 0 || peeks;
+    // SAFETY: the caller guarantees the buffers.
+    let left = || unsafe { receive_rest(fd, flags, parts, done) }.cast_signed();
+    let call = || if is_whole { kernel(flags) } else { left() };
+    let result = slot.stream.use_kernel(|| !slot.stream.is_bypassing(), call)?;
+    if !peeks {
+        count_bypass([Counter::ReceivedBypass, Counter::ReceivedBypassBytes], done);
+        slot.stream.count_received(fd, slot, result);
+    }
+    Some(match is_whole {
+        true => Received::Kernel(result),
+        false => Received::Bypass(done as isize + result),
+    })
 }
 
 /// Sends on a tracked connection. `kernel` is the same call on the kernel's socket.
@@ -215,8 +251,10 @@ pub(crate) unsafe fn send(
             slot.stream.count_sent(result);
             return done as isize + result;
         }
-        if flags & !SEND_FLAGS != 0 {
-            if stream::leave(fd, Cause::Flag, "a flag of this send") {
+        let is_unsupported = flags & !SEND_FLAGS != 0;
+        if is_unsupported || done == 0 && !memory::are_valid(parts, total, Access::Read) {
+            let what = ["a pointer of this send", "a flag of this send"];
+            if stream::leave(fd, Cause::Flag, what[usize::from(is_unsupported)]) {
                 return -1;
             }
             continue;
@@ -385,13 +423,15 @@ impl Stream {
         parts: &[iovec],
         done: usize,
     ) -> io::Result<Option<usize>> {
+        let is_wrong = &mut self.found_wrong;
+        *is_wrong = false;
         if flags & libc::MSG_PEEK != 0 {
             if !self.tcp.poll()? {
                 return Ok(None);
             }
             let mut at = 0;
             // SAFETY: the caller's guarantee.
-            self.tcp.peek(|bytes| at += unsafe { scatter(bytes, parts, at) });
+            self.tcp.peek(|bytes| at += unsafe { scatter(bytes, parts, at, is_wrong) });
             return Ok(Some(at));
         }
         let discards = flags & libc::MSG_TRUNC != 0;
@@ -401,7 +441,7 @@ impl Stream {
             let count = match discards {
                 true => bytes.len().min(total - at),
                 // SAFETY: the caller's guarantee.
-                false => unsafe { scatter(bytes, parts, at) },
+                false => unsafe { scatter(bytes, parts, at, is_wrong) },
             };
             at += count;
             count

@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use libc::{iovec, off_t, size_t, ssize_t};
 
+use crate::memory::{self, Access};
 use crate::stream::LONG_ROUND;
 use crate::stream_counters::Cause;
 use crate::{guard, process, real, slots, stream, stream_io};
@@ -45,7 +46,9 @@ fn after_handback<R>(fd: c_int, call: impl Fn() -> R, failed: R) -> R {
 /// As for sendfile(2).
 unsafe fn send_copy(to: c_int, from: c_int, offset: *mut off_t, length: size_t) -> Option<ssize_t> {
     let slot = slots::stream(to).filter(|slot| slot.stream.is_bypassing())?;
-    if !(1..LONG_ROUND).contains(&length) {
+    let is_place =
+        offset.is_null() || memory::is_valid(offset.cast(), size_of::<off_t>(), Access::Write);
+    if !(1..LONG_ROUND).contains(&length) || !is_place {
         return None;
     }
     let mut bytes = Vec::<u8>::with_capacity(length);

@@ -1,6 +1,7 @@
 //! poll(2) and select(2), with the accelerated sockets among the descriptors polled in user space.
 
 use std::ffi::{c_int, c_long};
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use libc::{fd_set, nfds_t, pollfd, sigset_t, size_t, timespec, timeval};
 
 use crate::errno::fail;
 use crate::guard::Signals;
+use crate::memory::{self, Access, optional};
 use crate::sleep::{EndsOn, Turn, Wait};
 use crate::socket::KERNEL_INTERVAL_NS;
 use crate::{clock, epoll, guard, process, real, sleep, slots, stream};
@@ -15,6 +17,9 @@ use crate::{clock, epoll, guard, process, real, sleep, slots, stream};
 /// The longest sleep that the library cannot end: what other threads accelerate meanwhile waits so
 /// long.
 const CROWDED_SLEEP: Duration = Duration::from_millis(10);
+
+/// The most events that one epoll_wait(2) returns.
+const MOST_EVENTS: usize = 1_024;
 
 const READABLE: i16 = libc::POLLIN | libc::POLLRDNORM;
 const WRITABLE: i16 = libc::POLLOUT | libc::POLLWRNORM | libc::POLLWRBAND;
@@ -155,14 +160,18 @@ fn wait_in_kernel(fds: &[pollfd], call: impl FnOnce() -> c_int) -> Option<c_int>
     stream::wait_in_kernel(fds.iter().map(|entry| entry.fd), call)
 }
 
+/// Returns the entries, or `None` if the pointer is wrong.
+///
 /// # Safety
-/// As for a slice of that many entries.
-unsafe fn entries<'a>(fds: *mut pollfd, count: nfds_t) -> &'a mut [pollfd] {
-    if fds.is_null() || count == 0 {
-        return &mut [];
+/// As for a slice of that many entries, or the pointer is wrong.
+unsafe fn entries<'a>(fds: *mut pollfd, count: nfds_t) -> Option<&'a mut [pollfd]> {
+    if count == 0 {
+        return Some(&mut []);
     }
+    let length = (count as usize).saturating_mul(size_of::<pollfd>());
     // SAFETY: the program passes that many entries.
-    unsafe { std::slice::from_raw_parts_mut(fds, count as usize) }
+    memory::is_valid(fds.cast(), length, Access::Write)
+        .then(|| unsafe { std::slice::from_raw_parts_mut(fds, count as usize) })
 }
 
 pub(super) fn duration(timeout: &timespec) -> Option<Duration> {
@@ -180,8 +189,9 @@ pub(crate) unsafe extern "C-unwind" fn poll(
 ) -> c_int {
     // SAFETY: the program's arguments.
     unsafe {
-        let list = entries(fds, count);
-        if let Some(result) = wait_in_kernel(list, || real::poll(fds, count, timeout)) {
+        let kernel = || real::poll(fds, count, timeout);
+        let Some(list) = entries(fds, count) else { return kernel() };
+        if let Some(result) = wait_in_kernel(list, kernel) {
             return result;
         }
         let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
@@ -226,10 +236,11 @@ pub(crate) unsafe extern "C-unwind" fn ppoll(
 ) -> c_int {
     // SAFETY: the program's arguments.
     unsafe {
-        let list = entries(fds, count);
-        let limit = timeout.as_ref().map(duration);
         let kernel = || real::ppoll(fds, count, timeout, mask);
-        match limit {
+        let Some((list, limit)) = entries(fds, count).zip(optional(timeout)) else {
+            return kernel();
+        };
+        match limit.map(duration) {
             // The kernel rejects an invalid timeout.
             Some(None) => kernel(),
             limit => wait_in_kernel(list, kernel)
@@ -262,6 +273,12 @@ const SET_RESULTS: [i16; 3] = [
     WRITABLE | libc::POLLERR,
     libc::POLLPRI,
 ];
+
+/// Returns `true` if the pointers to the sets are valid or null.
+fn are_sets(sets: Sets, count: c_int) -> bool {
+    let length = usize::try_from(count).unwrap_or(0).div_ceil(64) * size_of::<c_long>();
+    sets.iter().all(|set| set.is_null() || memory::is_valid(set.cast(), length, Access::Write))
+}
 
 /// Runs select(2) in the kernel, unless a descriptor of the sets is accelerated.
 ///
@@ -347,8 +364,9 @@ pub(crate) unsafe extern "C-unwind" fn select(
     unsafe {
         let sets = [read, write, except];
         let kernel = || real::select(count, read, write, except, timeout);
+        let is_invalid = |limit: &timeval| limit.tv_sec < 0 || limit.tv_usec < 0;
         // The kernel rejects an invalid timeout.
-        if timeout.as_ref().is_some_and(|timeout| timeout.tv_sec < 0 || timeout.tv_usec < 0) {
+        if !are_sets(sets, count) || optional(timeout).is_none_or(|it| it.is_some_and(is_invalid)) {
             return kernel();
         }
         if let Some(result) = select_in_kernel(count, sets, kernel) {
@@ -385,10 +403,12 @@ pub(crate) unsafe extern "C-unwind" fn pselect(
 ) -> c_int {
     // SAFETY: the program's arguments.
     unsafe {
-        let limit = timeout.as_ref().map(duration);
         let sets = [read, write, except];
         let kernel = || real::pselect(count, read, write, except, timeout, mask);
-        match limit {
+        let Some(limit) = optional(timeout).filter(|_| are_sets(sets, count)) else {
+            return kernel();
+        };
+        match limit.map(duration) {
             Some(None) => kernel(),
             limit => select_in_kernel(count, sets, kernel)
                 .unwrap_or_else(|| select_handled(count, sets, limit.flatten(), mask)),
@@ -421,12 +441,13 @@ pub(crate) unsafe extern "C-unwind" fn epoll_ctl(
     fd: c_int,
     event: *mut libc::epoll_event,
 ) -> c_int {
-    // SAFETY: the program passes an event, unless it removes the descriptor.
-    let change = unsafe { event.as_ref() };
     if !slots::is_any_accelerated() {
         let inside = guard::enter_briefly();
         // SAFETY: the program's arguments.
         let result = unsafe { real::epoll_ctl(epoll, operation, fd, event) };
+        // SAFETY: the program passes an event, unless it removes the descriptor. The kernel has
+        // read it.
+        let change = unsafe { event.as_ref() }.filter(|_| result == 0);
         let is_done = result < 0
             || inside.is_none()
             || epoll::control_in_kernel(epoll, operation, fd, change);
@@ -436,7 +457,9 @@ pub(crate) unsafe extern "C-unwind" fn epoll_ctl(
         }
         return result;
     }
-    let Some(_inside) = guard::enter() else {
+    // SAFETY: as above.
+    let valid = unsafe { optional(event) };
+    let Some((_inside, change)) = guard::enter().zip(valid) else {
         // SAFETY: the program's arguments.
         return unsafe { real::epoll_ctl(epoll, operation, fd, event) };
     };
@@ -510,50 +533,76 @@ unsafe fn epoll_wait_for(
     timeout: Option<Duration>,
     mask: *const sigset_t,
 ) -> c_int {
-    let kernel = |timeout: Option<Duration>, from: usize| {
-        // SAFETY: the caller's guarantee; `from` is below `most`.
-        unsafe {
-            epoll_wait_in_kernel(epoll, events.add(from), most - from as c_int, timeout, mask)
-        }
+    let ask = |timeout| {
+        // SAFETY: the caller's guarantee.
+        unsafe { epoll_wait_in_kernel(epoll, events, most, timeout, mask) }
     };
-    if most <= 0 || events.is_null() || !is_known(epoll) {
-        return kernel(timeout, 0);
+    if most <= 0 || !is_known(epoll) {
+        return ask(timeout);
     }
     let signals = guard::signals();
-    let ask = |timeout| kernel(timeout, 0);
     // SAFETY: the caller's guarantee.
     let waited = unsafe { ask_kernel_first(epoll, events, timeout, signals, ask) };
     let timeout = match waited {
         Ok(added) => return added,
         Err(left) => left,
     };
-    let Some(instance) = guarded_instance(epoll) else { return kernel(timeout, 0) };
+    // The program may name more room than it has.
+    let length = size_of::<libc::epoll_event>() * (most as usize).min(MOST_EVENTS);
+    let room = memory::valid_prefix(events.cast(), length, Access::Write);
+    let Some(count) = NonZero::new(room / size_of::<libc::epoll_event>()) else {
+        return fail(libc::EFAULT) as c_int;
+    };
+    let Some(instance) = guarded_instance(epoll) else { return ask(timeout) };
+    // SAFETY: the caller's guarantee; the events are valid.
+    unsafe {
+        let list = std::slice::from_raw_parts_mut(events, count.get());
+        wait_for_both(epoll, &instance, list, timeout, mask, signals)
+    }
+}
+
+/// Waits for members that are accelerated and those of the kernel.
+///
+/// # Safety
+/// The mask is null or valid.
+unsafe fn wait_for_both(
+    epoll: c_int,
+    instance: &epoll::Instance,
+    list: &mut [libc::epoll_event],
+    timeout: Option<Duration>,
+    mask: *const sigset_t,
+    signals: Signals,
+) -> c_int {
+    let kernel = |list: &mut [libc::epoll_event], timeout| {
+        // SAFETY: the caller's guarantee.
+        unsafe {
+            epoll_wait_in_kernel(epoll, list.as_mut_ptr(), list.len() as c_int, timeout, mask)
+        }
+    };
     let mut wait: Option<Wait> = None;
     // The kernel is asked at least once, by this call or by a sleep.
     let mut asks_kernel = timeout.is_some_and(|timeout| timeout.is_zero());
     let mut has_asked = false;
     loop {
-        let Some(inside) = guard::enter() else { return kernel(timeout, 0) };
+        let Some(inside) = guard::enter() else { return kernel(list, timeout) };
         process::poll_stacks();
-        // SAFETY: the caller guarantees that many events.
-        let list = unsafe { std::slice::from_raw_parts_mut(events, most as usize) };
-        let found = epoll::take_ready(&instance, list);
+        let found = epoll::take_ready(instance, list);
         let mut total = found;
         // A thread that does not busy-poll asks the kernel by its sleep.
         let is_first = wait.is_none();
         let is_asked = found > 0 || asks_kernel || !is_first;
-        if found < most as usize
+        if found < list.len()
             && is_asked
-            && epoll::takes_kernel_turn(&instance, asks_kernel || is_first, found)
+            && epoll::takes_kernel_turn(instance, asks_kernel || is_first, found)
         {
             (asks_kernel, has_asked) = (false, true);
-            let added = kernel(Some(Duration::ZERO), found);
+            let added = kernel(&mut list[found..], Some(Duration::ZERO));
             if added < 0 && found == 0 {
                 return added;
             }
-            total += epoll::merge(&instance, list, found, added.max(0) as usize);
+            total += epoll::merge(instance, list, found, added.max(0) as usize);
         }
-        let spins = is_first && total == 0 && epoll::has_accelerated(&instance);
+        let spins = is_first && total == 0 && epoll::has_accelerated(instance);
         drop(inside);
         if total > 0 {
             return total as c_int;
@@ -564,7 +613,7 @@ unsafe fn epoll_wait_for(
             asks_kernel = true;
             continue;
         }
-        match epoll_turn(wait, epoll, &instance, mask) {
+        match epoll_turn(wait, epoll, instance, mask) {
             (Turn::Again, None) => {}
             (Turn::Again, Some(is_ready)) => (asks_kernel, has_asked) = (is_ready, true),
             (Turn::TimedOut, _) if has_asked => return 0,

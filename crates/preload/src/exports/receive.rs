@@ -9,7 +9,8 @@ use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t, 
 use super::polling::duration;
 use crate::addresses::option;
 use crate::errno::{errno, fail};
-use crate::messages::{PARTS_MAX, deliver, is_count_of_parts, parts, received_length, scatter};
+use crate::memory::{self, Access, optional};
+use crate::messages::{deliver, header, is_count_of_parts, received_length, scatter};
 use crate::options::{SocketState, timeout as read_timeout};
 use crate::sleep::{Turn, Wait};
 use crate::socket::{Datagram, has_error};
@@ -112,6 +113,19 @@ fn await_candidate(fd: c_int) -> bool {
     }
 }
 
+/// Returns `true` if a sender's address can be written, or none is wanted.
+fn is_name(name: *mut sockaddr, length: *mut socklen_t) -> bool {
+    if name.is_null() {
+        return true;
+    }
+    if !memory::is_valid(length.cast(), size_of::<socklen_t>(), Access::Write) {
+        return false;
+    }
+    // SAFETY: the pointer is valid.
+    let room = unsafe { *length } as usize;
+    memory::is_valid(name.cast(), room.min(size_of::<libc::sockaddr_in6>()), Access::Write)
+}
+
 /// # Safety
 /// As for recvfrom(2).
 #[unsafe(no_mangle)]
@@ -135,19 +149,28 @@ pub(crate) unsafe extern "C-unwind" fn recvfrom(
             Received::Kernel(result) => result,
             Received::Bypass(result) => {
                 // A stream has no sender's address.
-                // SAFETY: the program passes a valid place or null.
-                if let Some(name_length) = unsafe { name_length.as_mut() }
-                    && !name.is_null()
-                    && result >= 0
-                {
-                    *name_length = 0;
+                if result >= 0 && !name.is_null() {
+                    if !is_name(name, name_length) {
+                        return fail(libc::EFAULT);
+                    }
+                    // SAFETY: the pointer is valid.
+                    unsafe { *name_length = 0 };
                 }
                 result
             }
         };
     }
+    let part = iovec { iov_base: buffer, iov_len: length };
+    // SAFETY: the program's arguments.
+    let kernel = |flags| unsafe { real::recvfrom(fd, buffer, length, flags, name, name_length) };
+    if !memory::is_addressable(&part) {
+        return kernel(flags);
+    }
     let deliver = |datagram: &Datagram<'_>, _: &SocketState| {
-        let part = iovec { iov_base: buffer, iov_len: length };
+        let count = length.min(datagram.payload.len());
+        if !memory::is_valid(buffer, count, Access::Write) || !is_name(name, name_length) {
+            return fail(libc::EFAULT);
+        }
         // SAFETY: the program guarantees its buffers.
         unsafe {
             let copied = scatter(datagram.payload, &[part]);
@@ -157,10 +180,7 @@ pub(crate) unsafe extern "C-unwind" fn recvfrom(
             received_length(flags, datagram.payload, copied)
         }
     };
-    // SAFETY: the program's arguments.
-    receive(fd, flags, deliver, |flags| unsafe {
-        real::recvfrom(fd, buffer, length, flags, name, name_length)
-    })
+    receive(fd, flags, deliver, kernel)
 }
 
 /// # Safety
@@ -293,20 +313,25 @@ unsafe fn receive_message(
     flags: c_int,
     kernel: impl Fn(c_int) -> isize,
 ) -> isize {
-    // SAFETY: the program passes a valid message or null.
-    let Some(header) = (unsafe { message.as_mut() }).filter(|it| it.msg_iovlen <= PARTS_MAX) else {
+    if !slots::carries_data(fd) {
+        return kernel(flags);
+    }
+    // SAFETY: the program passes a message, or a wrong pointer.
+    let Some((_, parts)) = (unsafe { header(message) }) else {
         return kernel(flags);
     };
     if let Some(slot) = slots::stream(fd) {
         // SAFETY: the program's arguments.
-        let received = unsafe {
-            let parts = parts(header.msg_iov, header.msg_iovlen);
-            stream_io::receive(fd, slot, flags, parts, kernel)
-        };
+        let received = unsafe { stream_io::receive(fd, slot, flags, parts, kernel) };
         return match received {
             Received::Kernel(result) => result,
             Received::Bypass(result) => {
                 if result >= 0 {
+                    if !memory::is_valid(message.cast(), size_of::<msghdr>(), Access::Write) {
+                        return fail(libc::EFAULT);
+                    }
+                    // SAFETY: the pointer is valid.
+                    let header = unsafe { &mut *message };
                     (header.msg_namelen, header.msg_controllen) = (0, 0);
                     header.msg_flags = flags & libc::MSG_CMSG_CLOEXEC;
                 }
@@ -314,9 +339,12 @@ unsafe fn receive_message(
             }
         };
     }
+    if !parts.iter().all(memory::is_addressable) {
+        return kernel(flags);
+    }
     let deliver = |datagram: &Datagram<'_>, state: &SocketState| {
         // SAFETY: the program guarantees its message.
-        unsafe { deliver(&mut *message, flags, datagram, state) }
+        unsafe { deliver(message, flags, datagram, state) }
     };
     receive(fd, flags, deliver, kernel)
 }
@@ -345,8 +373,9 @@ pub(crate) unsafe extern "C-unwind" fn recvmmsg(
     let waits_for_one = flags & libc::MSG_WAITFORONE != 0;
     flags &= !libc::MSG_WAITFORONE;
     // As in the kernel, the timeout is checked after each datagram only.
-    // SAFETY: the program passes a valid structure or null.
-    let until = match unsafe { timeout.as_ref() }.map(duration) {
+    // SAFETY: the program passes a structure, null or a wrong pointer.
+    let Some(limit) = (unsafe { optional(timeout) }) else { return fail(libc::EFAULT) as c_int };
+    let until = match limit.map(duration) {
         Some(None) => return fail(libc::EINVAL) as c_int,
         limit => limit.flatten().map(|limit| {
             let length = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
@@ -355,8 +384,14 @@ pub(crate) unsafe extern "C-unwind" fn recvmmsg(
     };
     let mut done = 0;
     while done < count {
+        let message = messages.wrapping_add(done as usize);
+        let is_valid = move |access| memory::is_valid(message.cast(), size_of::<mmsghdr>(), access);
+        let end = |done| if done > 0 { done as c_int } else { fail(libc::EFAULT) as c_int };
+        if !is_valid(Access::Read) {
+            return end(done);
+        }
         // SAFETY: the program passes that many messages.
-        let message = unsafe { &mut *messages.add(done as usize) };
+        let message = unsafe { &mut *message };
         let header = &raw mut message.msg_hdr;
         // The kernel keeps an error that ends the call for the next one.
         let keeps_error = Cell::new(false);
@@ -375,6 +410,9 @@ pub(crate) unsafe extern "C-unwind" fn recvmmsg(
                 process::expect_kernel(fd);
             }
             return if done > 0 { done as c_int } else { -1 };
+        }
+        if !is_valid(Access::Write) {
+            return end(done);
         }
         message.msg_len = received as u32;
         done += 1;

@@ -7,31 +7,42 @@ use std::ptr::null;
 use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
 use super::receive::plain_message;
-use crate::messages::{PARTS_MAX, gather, is_count_of_parts, parts};
+use crate::errno::fail;
+use crate::memory::{self, Access};
+use crate::messages::{PARTS_MAX, gather, header, is_count_of_parts, valid_parts};
 use crate::stream_counters::Cause;
 use crate::{addresses, errno, guard, process, real, slots, stream, stream_io};
 
 /// The longest payload of a UDP datagram over IPv6; the kernel reports longer ones.
 const LONGEST: usize = 65_527;
+/// The bytes of an address that the kernel reads.
+const ADDRESS_MAX: usize = size_of::<libc::sockaddr_storage>();
 
 /// Sends a datagram over an accelerated socket. Returns `None` if the kernel socket must send it.
+///
+/// # Safety
+/// Each part is valid for reads of its length, or its pointer is wrong.
 #[inline]
-fn send_over_xdp(
+unsafe fn send_over_xdp(
     fd: c_int,
     flags: c_int,
     to: Result<Option<SocketAddr>, ()>,
-    length: usize,
-    fill: impl FnOnce(&mut [u8]),
+    parts: &[iovec],
 ) -> Option<isize> {
+    let length = stream_io::length(parts);
+    let is_sendable = length <= LONGEST && memory::are_valid(parts, length, Access::Read);
+    let to = to.ok().filter(|_| is_sendable);
     let slot = slots::socket(fd)?;
     let _inside = guard::enter()?;
     let mut place = slot.socket();
     let socket = place.as_deref_mut()?;
-    let Ok(to) = to else {
+    let Some(to) = to else {
         socket.leave_send(flags);
         return None;
     };
-    (length <= LONGEST && socket.send(flags, to, length, fill)).then_some(length as isize)
+    // SAFETY: the caller guarantees the parts.
+    let fill = |payload: &mut [u8]| unsafe { gather(parts, payload) };
+    socket.send(flags, to, length, fill).then_some(length as isize)
 }
 
 /// Accelerates a socket after its first send to an address, which has bound it.
@@ -47,6 +58,9 @@ fn sent(fd: c_int, is_named: bool, result: ssize_t) -> ssize_t {
 unsafe fn destination(name: *const sockaddr, length: socklen_t) -> Result<Option<SocketAddr>, ()> {
     if name.is_null() {
         return Ok(None);
+    }
+    if !memory::is_valid(name.cast(), (length as usize).min(ADDRESS_MAX), Access::Read) {
+        return Err(());
     }
     // SAFETY: the program passes that many bytes.
     unsafe { addresses::read(name, length) }.map(Some).ok_or(())
@@ -77,7 +91,7 @@ pub(crate) unsafe extern "C-unwind" fn sendto(
         // SAFETY: the program's arguments.
         let sent = unsafe {
             let to = destination(name, name_length);
-            send_over_xdp(fd, flags, to, length, |payload| gather(&[part], payload))
+            send_over_xdp(fd, flags, to, &[part])
         };
         if let Some(sent) = sent {
             return sent;
@@ -138,26 +152,19 @@ pub(crate) unsafe extern "C-unwind" fn writev(
     list: *const iovec,
     count: c_int,
 ) -> ssize_t {
-    if let Some(slot) = slots::stream(fd).filter(|_| is_count_of_parts(count)) {
-        // SAFETY: the program's arguments.
-        return unsafe {
-            let parts = parts(list, count as usize);
-            stream_io::send(fd, slot, 0, parts, || real::writev(fd, list, count))
-        };
-    }
-    if slots::socket(fd).is_some() && is_count_of_parts(count) {
-        // SAFETY: the program's arguments.
-        let sent = unsafe {
-            let parts = parts(list, count as usize);
-            let length = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.iov_len));
-            send_over_xdp(fd, 0, Ok(None), length, |payload| gather(parts, payload))
-        };
-        if let Some(sent) = sent {
-            return sent;
-        }
-    }
     // SAFETY: the program's arguments.
-    unsafe { real::writev(fd, list, count) }
+    let kernel = || unsafe { real::writev(fd, list, count) };
+    if !slots::carries_data(fd) || !is_count_of_parts(count) {
+        return kernel();
+    }
+    // SAFETY: as above.
+    let Some(parts) = (unsafe { valid_parts(list, count as usize) }) else { return kernel() };
+    if let Some(slot) = slots::stream(fd) {
+        // SAFETY: as above.
+        return unsafe { stream_io::send(fd, slot, 0, parts, kernel) };
+    }
+    // SAFETY: as above.
+    unsafe { send_over_xdp(fd, 0, Ok(None), parts) }.unwrap_or_else(kernel)
 }
 
 /// # Safety
@@ -207,16 +214,14 @@ pub(crate) unsafe extern "C-unwind" fn sendmsg(
     message: *const msghdr,
     flags: c_int,
 ) -> ssize_t {
-    // SAFETY: the program passes a valid message or null.
-    let header = unsafe { message.as_ref() }.filter(|header| header.msg_iovlen <= PARTS_MAX);
-    if let Some(header) = header {
+    // SAFETY: the program passes a message, or a wrong pointer.
+    if let Some((header, parts)) = unsafe { header(message) } {
         if let Some(slot) = slots::stream(fd) {
             if header.msg_controllen > 0 && stream::leave(fd, Cause::Flag, "a control message") {
                 return -1;
             }
             // SAFETY: as above.
             return unsafe {
-                let parts = parts(header.msg_iov, header.msg_iovlen);
                 let kernel = || real::sendmsg(fd, message, flags);
                 stream_io::send(fd, slot, flags, parts, kernel)
             };
@@ -224,14 +229,11 @@ pub(crate) unsafe extern "C-unwind" fn sendmsg(
         if slots::socket(fd).is_some() {
             // SAFETY: as above.
             let sent = unsafe {
-                let parts = parts(header.msg_iov, header.msg_iovlen);
-                let length =
-                    parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.iov_len));
                 let to = match header.msg_controllen {
                     0 => destination(header.msg_name.cast(), header.msg_namelen),
                     _ => Err(()),
                 };
-                send_over_xdp(fd, flags, to, length, |payload| gather(parts, payload))
+                send_over_xdp(fd, flags, to, parts)
             };
             if let Some(sent) = sent {
                 return sent;
@@ -243,15 +245,16 @@ pub(crate) unsafe extern "C-unwind" fn sendmsg(
     }
     // SAFETY: the program's arguments.
     let result = unsafe { real::sendmsg(fd, message, flags) };
-    // SAFETY: the program passes a valid message or null.
-    let is_named = unsafe { message.as_ref() }.is_some_and(|header| !header.msg_name.is_null());
+    // SAFETY: the kernel has read the message.
+    let is_named = result >= 0 && unsafe { !(*message).msg_name.is_null() };
     sent(fd, is_named, result)
 }
 
 /// Returns the sockets to the kernel whose descriptors a message passes to another process.
 #[cold]
 unsafe fn return_passed_sockets(header: &msghdr) {
-    let Some(_inside) = guard::enter() else { return };
+    let is_valid = memory::is_valid(header.msg_control, header.msg_controllen, Access::Read);
+    let Some(_inside) = guard::enter().filter(|_| is_valid) else { return };
     // SAFETY: the program passes a valid message; the macros walk its control messages.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
     // SAFETY: not null, so within the control buffer.
@@ -285,8 +288,12 @@ pub(crate) unsafe extern "C-unwind" fn sendmmsg(
         return unsafe { real::sendmmsg(fd, messages, count, flags) };
     }
     for done in 0..count.min(PARTS_MAX as u32) {
+        let message = messages.wrapping_add(done as usize);
+        if !memory::is_valid(message.cast(), size_of::<mmsghdr>(), Access::Write) {
+            return if done > 0 { done as c_int } else { fail(libc::EFAULT) as c_int };
+        }
         // SAFETY: the program passes that many messages.
-        let message = unsafe { &mut *messages.add(done as usize) };
+        let message = unsafe { &mut *message };
         // SAFETY: as above.
         let sent = unsafe { sendmsg(fd, &raw const message.msg_hdr, flags) };
         if sent < 0 {

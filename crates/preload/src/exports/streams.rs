@@ -4,6 +4,8 @@ use std::ffi::{c_int, c_ulong, c_void};
 
 use libc::{sockaddr, socklen_t};
 
+use crate::errno::fail;
+use crate::memory::{self, Access};
 use crate::slots::Slot;
 use crate::stream_counters::Cause;
 use crate::stream_options::Effect;
@@ -55,7 +57,8 @@ pub(super) unsafe fn set_option(
     value: *const c_void,
     length: socklen_t,
 ) -> c_int {
-    let has_integer = !value.is_null() && length as usize >= size_of::<c_int>();
+    let has_integer = length as usize >= size_of::<c_int>()
+        && memory::is_valid(value, size_of::<c_int>(), Access::Read);
     // SAFETY: the program passes that many bytes.
     let number = has_integer.then(|| unsafe { value.cast::<c_int>().read_unaligned() });
     if (level, name) == (libc::IPPROTO_TCP, libc::TCP_CORK)
@@ -108,7 +111,10 @@ pub(super) unsafe fn control(fd: c_int, slot: &Slot, request: c_ulong, argument:
         && let Some(status) = slot.stream.stream().as_deref().and_then(|it| it.tcp.status())
     {
         let count = if request == libc::FIONREAD { status.unread } else { status.unacknowledged };
-        // SAFETY: the program passes a valid integer.
+        if !memory::is_valid(place.cast(), size_of::<c_int>(), Access::Write) {
+            return fail(libc::EFAULT) as c_int;
+        }
+        // SAFETY: the pointer is valid.
         unsafe { place.write_unaligned(count as c_int) };
         return 0;
     }

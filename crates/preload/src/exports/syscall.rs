@@ -9,7 +9,7 @@ use libc::sigset_t;
 
 use super::{copies, descriptors, execution, polling, receive, send, sockets, system};
 use crate::errno::set_errno;
-use crate::{process, real};
+use crate::{memory, process, real};
 
 /// `SECCOMP_SET_MODE_STRICT` and `SECCOMP_SET_MODE_FILTER`.
 const STRICT: usize = 0;
@@ -108,9 +108,9 @@ unsafe fn control(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> Option<c_lo
         libc::SYS_select => call!(polling::select(a as c_int, b, c, d, e)),
         libc::SYS_pselect6 => {
             // The kernel's last argument points to the mask and its size.
-            // SAFETY: null, or the program's structure.
-            let mask = unsafe { (f as *const *const sigset_t).as_ref() };
-            let mask = mask.map_or(0, |mask| *mask as usize);
+            // SAFETY: null, the program's structure, or a wrong pointer.
+            let mask = unsafe { memory::optional(f as *const *const sigset_t) };
+            let mask = mask?.map_or(0, |mask| *mask as usize);
             call!(polling::pselect(a as c_int, b, c, d, e, mask))
         }
         libc::SYS_epoll_create => call!(polling::epoll_create(a as c_int)),

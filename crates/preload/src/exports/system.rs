@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use libc::{pid_t, rlimit, sigaction as SigAction, sighandler_t};
 
 use crate::errno::fail;
-use crate::{guard, process, real, signals};
+use crate::{guard, memory, process, real, signals};
 
 /// # Safety
 /// As for sigaction(2).
@@ -124,8 +124,9 @@ pub(crate) unsafe extern "C-unwind" fn popen(
 /// As for setrlimit(2).
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C-unwind" fn setrlimit(resource: c_uint, limit: *const rlimit) -> c_int {
-    // SAFETY: the program passes a valid structure or null.
-    if !unsafe { limit.as_ref() }.is_none_or(|limit| process::accept_limit(resource, limit)) {
+    // SAFETY: the program passes a structure, null or a wrong pointer.
+    let new = unsafe { memory::optional(limit) }.flatten();
+    if !new.is_none_or(|limit| process::accept_limit(resource, limit)) {
         return fail(libc::EPERM) as c_int;
     }
     // SAFETY: the program's arguments.
@@ -153,8 +154,8 @@ pub(crate) unsafe extern "C-unwind" fn prlimit(
     old: *mut rlimit,
 ) -> c_int {
     let is_own = process == 0 || process.cast_unsigned() == std::process::id();
-    // SAFETY: the program passes a valid structure or null.
-    let limit = unsafe { new.as_ref() }.filter(|_| is_own);
+    // SAFETY: the program passes a structure, null or a wrong pointer.
+    let limit = unsafe { memory::optional(new) }.flatten().filter(|_| is_own);
     if !limit.is_none_or(|limit| process::accept_limit(resource, limit)) {
         return fail(libc::EPERM) as c_int;
     }

@@ -1,7 +1,7 @@
 """Calls on a connected UDP socket that the kernel refuses, or that end with an error.
 
-Arguments: the address of this host, the address and the port of an echo server that ends after
-`quit`. Prints the error of each call."""
+Arguments: the address of this host, the address of an echo server, any port, and that of UDP. The
+server ends after `quit`. Prints the error of each call."""
 
 import ctypes
 import errno
@@ -26,7 +26,7 @@ def outcome(name, *arguments):
 def open_socket():
     opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     opened.bind((sys.argv[1], 0))
-    opened.connect((sys.argv[2], int(sys.argv[3])))
+    opened.connect((sys.argv[2], int(sys.argv[4])))
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 60, 0))
     for number in range(20):
         opened.send(bytes([number]))
