@@ -73,6 +73,14 @@ pub(crate) unsafe fn write(from: SocketAddr, to: *mut sockaddr, length: &mut soc
     }
 }
 
+/// Returns the size of the structure of an address.
+pub(crate) fn size(address: SocketAddr) -> usize {
+    match address {
+        SocketAddr::V4(_) => size_of::<sockaddr_in>(),
+        SocketAddr::V6(_) => size_of::<sockaddr_in6>(),
+    }
+}
+
 /// Returns an IPv4-mapped address of an IPv6 socket as the IPv4 address that packets carry.
 pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())

@@ -26,6 +26,7 @@ pub(crate) use self::instance::is_epoll;
 use self::set::Member;
 pub(crate) use self::set::{EpollSet, has_one_shot};
 use crate::errno::errno;
+use crate::guard::Inside;
 use crate::slots::{self, Slot};
 use crate::socket::KERNEL_INTERVAL_NS;
 use crate::stream_counters::Cause;
@@ -223,37 +224,56 @@ fn has_instance(member: &Slot, instance: &Arc<Instance>) -> bool {
     member.instances().iter().any(|known| known.as_ptr() == Arc::as_ptr(instance))
 }
 
-/// Follows a successful epoll_ctl(2) of the kernel where nothing of this process is accelerated,
-/// for a known instance and a tracked connection. Returns `false` if [`control`] must do it.
-pub(crate) fn control_in_kernel(
-    epoll: c_int,
-    operation: c_int,
-    fd: c_int,
-    event: Option<&epoll_event>,
-) -> bool {
-    let Some((slot, member)) = slots::epoll(epoll).zip(slots::stream(fd)) else { return false };
+/// Changes a tracked connection of the kernel by `call`, the program's epoll_ctl(2), and records
+/// the change. Both are done under the lock, so that a takeover and a handback find the same as the
+/// kernel. Returns `None` without the call if [`control`] must follow it.
+///
+/// # Safety
+/// The event is valid for a call that succeeds, unless it removes the descriptor.
+pub(crate) unsafe fn control_in_kernel(
+    (epoll, operation, fd): (c_int, c_int, c_int),
+    event: *const epoll_event,
+    inside: &mut Inside,
+    call: impl FnOnce() -> c_int,
+) -> Option<c_int> {
+    let (slot, member) = slots::epoll(epoll).zip(slots::stream(fd))?;
     let place = slot.epoll();
-    let Some(instance) = place.as_ref() else { return false };
-    match (operation, event) {
-        (libc::EPOLL_CTL_DEL, _) => {
-            instance.set().remove(fd);
-        }
-        (_, Some(&epoll_event { events, u64: data })) => {
-            let is_added = operation == libc::EPOLL_CTL_ADD;
-            // A sleeping thread must see the member.
-            if is_added && (sleep::has_sleepers() || !has_instance(member, instance)) {
-                return false;
-            }
-            let mut set = instance.set();
-            if !is_added && set.get(fd).is_none() {
-                return false;
-            }
-            set.insert(Member::new(fd, events, data, true));
-        }
-        _ => return false,
+    let instance = place.as_ref()?;
+    let is_added = operation == libc::EPOLL_CTL_ADD;
+    if is_added && !has_instance(member, instance) {
+        return None;
     }
-    // A takeover that began meanwhile may not have seen the change.
-    !slots::is_any_accelerated()
+    let mut set = instance.set();
+    let known = set.get(fd).map(|member| member.is_suspended);
+    if known == Some(true) || known.is_none() && operation == libc::EPOLL_CTL_MOD {
+        return None;
+    }
+    let result = call();
+    if result != 0 {
+        return Some(result);
+    }
+    if operation == libc::EPOLL_CTL_DEL {
+        set.remove(fd);
+        return Some(result);
+    }
+    // SAFETY: the call has succeeded.
+    let epoll_event { events, u64: data } = unsafe { *event };
+    set.insert(Member::new(fd, events, data, true));
+    drop(set);
+    if is_added {
+        // A sleeping thread must see the member.
+        instance.wake();
+        if member.stream.is_bypassing() {
+            // The takeover may not have seen it.
+            let instance = Arc::clone(instance);
+            drop(place);
+            inside.widen();
+            if !suspend_in(&instance, fd) {
+                stream::hand_back(fd, Cause::Option);
+            }
+        }
+    }
+    Some(result)
 }
 
 /// Follows a successful epoll_ctl(2) of the kernel.

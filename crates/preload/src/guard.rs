@@ -74,9 +74,7 @@ pub(crate) fn enter() -> Option<Inside> {
             return None;
         }
         thread.depth.set(1);
-        let mut before = 0;
-        pthread_setcancelstate(CANCEL_DISABLE, &mut before);
-        thread.cancel_state.set(before);
+        disable_cancellation();
         Some(Inside { restores: true, not_send: PhantomData })
     })
 }
@@ -133,6 +131,22 @@ pub(crate) fn wake_later() -> bool {
         thread.wakes.set(thread.wakes.get() || is_inside);
         is_inside
     })
+}
+
+impl Inside {
+    /// Makes cancellation points permitted.
+    pub(crate) fn widen(&mut self) {
+        if !self.restores {
+            disable_cancellation();
+            self.restores = true;
+        }
+    }
+}
+
+fn disable_cancellation() {
+    let mut before = 0;
+    pthread_setcancelstate(CANCEL_DISABLE, &mut before);
+    THREAD.with(|thread| thread.cancel_state.set(before));
 }
 
 impl Drop for Inside {

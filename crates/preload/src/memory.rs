@@ -1,21 +1,27 @@
 //! Checks of the program's pointers, which for the kernel are wrong with EFAULT.
 //!
-//! A page that a thread has not used lately is tried by calls of the kernel, which use the memory as
-//! the program's own call would: a stack grows. Each thread remembers pages. One that the program
-//! has unmapped since then is found wrong by the fault only.
+//! A page that a thread has not used lately is tried by calls of the kernel, which use the memory
+//! as the program's own call would: a stack grows. Each thread remembers pages. One that the
+//! program has unmapped since then is found wrong by the fault only.
 
 use std::cell::Cell;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
 use libc::iovec;
 
 use crate::errno::{errno, keep};
-use crate::real;
+use crate::{clock, process, real};
 
 /// Pages have this size or a multiple of it.
 const PAGE: usize = 4_096;
 /// The pages that a thread remembers.
-const KNOWN: usize = 64;
+const KNOWN: usize = 256;
+/// The most bytes of one call: the kernel cuts a longer one (`MAX_RW_COUNT`).
+const LONGEST: usize = c_int::MAX as usize & !(PAGE - 1);
+/// The pages that a thread tries at once, and the time after which it tries another one: a program
+/// that uses new memory for each message pays little.
+const TRIES: u64 = 4_096;
+const TRY_NS: u64 = 20_000;
 
 /// What a call does with the program's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +33,8 @@ pub(crate) enum Access {
 thread_local! {
     /// Twice the number of a page, plus one if it is writable. Page 0 belongs to no program.
     static PAGES: [Cell<usize>; KNOWN] = const { [const { Cell::new(0) }; KNOWN] };
+    /// The time up to which the tries are used up.
+    static TRIED_UNTIL: Cell<u64> = const { Cell::new(0) };
 }
 
 fn is_known(page: usize, access: Access) -> bool {
@@ -36,9 +44,15 @@ fn is_known(page: usize, access: Access) -> bool {
     }) && page != 0
 }
 
-/// Returns how many of the first bytes the program may use in this way.
+/// Returns how many of the first bytes the program may use in this way. A process that is not
+/// accelerated, perhaps because of a filter of system calls, makes no calls for it.
 #[inline]
 pub(crate) fn valid_prefix(at: *const c_void, length: usize, access: Access) -> usize {
+    if process::is_accelerating() { checked_prefix(at, length, access) } else { length }
+}
+
+#[inline]
+fn checked_prefix(at: *const c_void, length: usize, access: Access) -> usize {
     let Some(end) = at.addr().checked_add(length) else { return 0 };
     let mut pages = at.addr() / PAGE..end.div_ceil(PAGE);
     if length == 0 || pages.all(|page| is_known(page, access)) {
@@ -56,7 +70,7 @@ pub(crate) fn is_valid(at: *const c_void, length: usize, access: Access) -> bool
 /// Returns `true` if all addresses belong to programs. The kernel refuses others before it waits.
 #[inline]
 pub(crate) fn is_addressable(part: &iovec) -> bool {
-    let end = part.iov_base.addr().checked_add(part.iov_len.min(isize::MAX as usize));
+    let end = part.iov_base.addr().checked_add(part.iov_len.min(LONGEST));
     end.is_some_and(|end| end <= isize::MAX as usize)
 }
 
@@ -87,6 +101,9 @@ fn try_pages(at: *const c_void, end: usize, access: Access) -> usize {
     let mut begin = at.addr();
     while begin < end {
         let byte = at.with_addr(begin);
+        if !takes_try() {
+            return end - at.addr();
+        }
         let is_valid = keep(|| is_readable(byte) && (access == Access::Read || is_writable(byte)));
         if !is_valid {
             return begin - at.addr();
@@ -97,6 +114,17 @@ fn try_pages(at: *const c_void, end: usize, access: Access) -> usize {
         begin = (page + 1) * PAGE;
     }
     end - at.addr()
+}
+
+/// Returns `true` if the thread has a try left. Otherwise a page counts as valid.
+fn takes_try() -> bool {
+    let now = clock::now_ns();
+    let until = TRIED_UNTIL.get().max(now.saturating_sub(TRIES * TRY_NS)) + TRY_NS;
+    let is_left = until <= now;
+    if is_left {
+        TRIED_UNTIL.set(until);
+    }
+    is_left
 }
 
 /// Lets the kernel read eight bytes of a byte's page, as the set of a call that it then refuses.
@@ -158,17 +186,17 @@ mod tests {
         let begin = map(&[both, both, libc::PROT_READ, libc::PROT_NONE]);
         let at = begin.wrapping_byte_add(PAGE - 10);
         for _ in 0..2 {
-            assert_eq!(valid_prefix(at, 10, Access::Write), 10);
-            assert_eq!(valid_prefix(at, PAGE, Access::Write), PAGE);
-            assert_eq!(valid_prefix(at, 3 * PAGE, Access::Write), PAGE + 10);
-            assert_eq!(valid_prefix(at, 3 * PAGE, Access::Read), 2 * PAGE + 10);
-            assert_eq!(valid_prefix(begin.wrapping_byte_add(3 * PAGE), 1, Access::Read), 0);
+            assert_eq!(checked_prefix(at, 10, Access::Write), 10);
+            assert_eq!(checked_prefix(at, PAGE, Access::Write), PAGE);
+            assert_eq!(checked_prefix(at, 3 * PAGE, Access::Write), PAGE + 10);
+            assert_eq!(checked_prefix(at, 3 * PAGE, Access::Read), 2 * PAGE + 10);
+            assert_eq!(checked_prefix(begin.wrapping_byte_add(3 * PAGE), 1, Access::Read), 0);
         }
         // More pages than one call tries, and than are remembered.
         let protections = [both; 200];
         let begin = map(&[&protections[..], &[libc::PROT_NONE]].concat());
-        assert_eq!(valid_prefix(begin, 200 * PAGE, Access::Write), 200 * PAGE);
-        assert_eq!(valid_prefix(begin, 201 * PAGE, Access::Write), 200 * PAGE);
+        assert_eq!(checked_prefix(begin, 200 * PAGE, Access::Write), 200 * PAGE);
+        assert_eq!(checked_prefix(begin, 201 * PAGE, Access::Write), 200 * PAGE);
     }
 
     #[test]
@@ -178,13 +206,15 @@ mod tests {
         assert!(is_mapped_writable(begin.addr() + PAGE));
         // The copy of a byte refuses this page, the processor does not.
         let begin = map(&[libc::PROT_WRITE]);
-        assert!(is_valid(begin, 10, Access::Write));
+        assert_eq!(checked_prefix(begin, 10, Access::Write), 10);
     }
 
     #[test]
     fn addresses_of_the_kernel_belong_to_no_program() {
         let part = |at, iov_len| iovec { iov_base: std::ptr::without_provenance_mut(at), iov_len };
-        for (at, length) in [(0, 0), (8, 50), (1 << 47, PAGE), (isize::MAX as usize, 0)] {
+        let user =
+            [(0, 0), (8, 50), (1 << 47, PAGE), (1 << 46, usize::MAX), (isize::MAX as usize, 0)];
+        for (at, length) in user {
             assert!(is_addressable(&part(at, length)));
         }
         for (at, length) in [(1 << 63, 0), (isize::MAX as usize, 1), (usize::MAX, 50)] {
@@ -196,9 +226,9 @@ mod tests {
     fn pointers_without_a_page_are_wrong() {
         for at in [0, 1, PAGE, usize::MAX, usize::MAX - PAGE, 1 << 47, 1 << 63] {
             let at = std::ptr::without_provenance(at);
-            assert_eq!(valid_prefix(at, 1, Access::Read), 0);
-            assert_eq!(valid_prefix(at, 3 * PAGE, Access::Write), 0);
-            assert!(is_valid(at, 0, Access::Write));
+            assert_eq!(checked_prefix(at, 1, Access::Read), 0);
+            assert_eq!(checked_prefix(at, 3 * PAGE, Access::Write), 0);
+            assert_eq!(checked_prefix(at, 0, Access::Write), 0);
         }
     }
 }

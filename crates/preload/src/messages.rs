@@ -121,11 +121,9 @@ pub(crate) unsafe fn deliver(
     let message = unsafe { &mut *message };
     // SAFETY: the caller guarantees the buffers.
     let parts = unsafe { parts(message.msg_iov, message.msg_iovlen) };
-    let (name, control) = (message.msg_namelen as usize, message.msg_controllen);
+    let name = addresses::size(datagram.source).min(message.msg_namelen as usize);
     if !memory::are_valid(parts, datagram.payload.len(), Access::Write)
         || !message.msg_name.is_null() && !memory::is_valid(message.msg_name, name, Access::Write)
-        || !message.msg_control.is_null()
-            && !memory::is_valid(message.msg_control, control, Access::Write)
     {
         return fail(libc::EFAULT);
     }
@@ -261,6 +259,12 @@ impl Control<'_> {
         let left = self.message.msg_controllen - self.used;
         if self.message.msg_control.is_null() || left < length as usize {
             self.message.msg_flags |= libc::MSG_CTRUNC;
+            return;
+        }
+        // SAFETY: within the buffer.
+        let place = unsafe { self.message.msg_control.byte_add(self.used) };
+        if !memory::is_valid(place, length as usize, Access::Write) {
+            // The kernel omits the message too.
             return;
         }
         let mut header = MaybeUninit::<cmsghdr>::zeroed();

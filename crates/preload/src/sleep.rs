@@ -673,6 +673,11 @@ impl Wait {
         Self::new(timeout, ends_on, signals, true)
     }
 
+    /// Returns the time at which the wait ends.
+    pub(crate) fn deadline_ns(&self) -> Option<u64> {
+        self.deadline_ns
+    }
+
     /// Waits after a check that found nothing. `fds` are the kernel's descriptors of the call;
     /// `check` repeats the check, after this thread can be woken. The mask is that of ppoll(2).
     ///

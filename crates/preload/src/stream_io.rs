@@ -5,6 +5,7 @@ use std::io;
 
 use libc::{iovec, msghdr};
 
+use crate::clock;
 use crate::errno::fail;
 use crate::guard;
 use crate::memory::{self, Access};
@@ -100,7 +101,7 @@ unsafe fn scatter(bytes: &[u8], parts: &[iovec], mut at: usize, is_wrong: &mut b
 /// returns `None`.
 #[inline]
 pub(crate) fn receive_in_kernel(fd: c_int, call: impl FnOnce() -> isize) -> Option<isize> {
-    let slot = slots::stream(fd)?;
+    let slot = slots::stream(fd).filter(|_| !guard::is_inside())?;
     let result = slot.stream.use_kernel(|| !slot.stream.is_bypassing(), call)?;
     slot.stream.count_received(fd, slot, result);
     Some(result)
@@ -110,7 +111,7 @@ pub(crate) fn receive_in_kernel(fd: c_int, call: impl FnOnce() -> isize) -> Opti
 /// returns `None`.
 #[inline]
 pub(crate) fn send_in_kernel(fd: c_int, call: impl FnOnce() -> isize) -> Option<isize> {
-    let slot = slots::stream(fd)?;
+    let slot = slots::stream(fd).filter(|_| !guard::is_inside())?;
     let result = slot.stream.use_kernel(|| !slot.stream.is_bypassing(), call)?;
     slot.stream.count_sent(result);
     Some(result)
@@ -138,7 +139,7 @@ pub(crate) unsafe fn receive(
     loop {
         if !slot.stream.is_bypassing() {
             // SAFETY: the caller guarantees the buffers.
-            match unsafe { receive_by_kernel(fd, slot, flags, parts, done, &kernel) } {
+            match unsafe { receive_by_kernel(fd, slot, flags, (parts, done), &wait, &kernel) } {
                 Some(received) => return received,
                 None => continue,
             }
@@ -199,15 +200,15 @@ unsafe fn receive_by_kernel(
     fd: c_int,
     slot: &'static Slot,
     flags: c_int,
-    parts: &[iovec],
-    done: usize,
+    (parts, done): (&[iovec], usize),
+    wait: &Option<Wait>,
     kernel: &impl Fn(c_int) -> isize,
 ) -> Option<Received> {
     let peeks = flags & libc::MSG_PEEK != 0;
     // A peek begins again.
     let is_whole = done == 0 || peeks;
     // SAFETY: the caller guarantees the buffers.
-    let left = || unsafe { receive_rest(fd, flags, parts, done) }.cast_signed();
+    let left = || unsafe { receive_rest(fd, flags, parts, done, wait) }.cast_signed();
     let call = || if is_whole { kernel(flags) } else { left() };
     let result = slot.stream.use_kernel(|| !slot.stream.is_bypassing(), call)?;
     if !peeks {
@@ -243,7 +244,7 @@ pub(crate) unsafe fn send(
             let call = || match done {
                 0 => kernel(),
                 // SAFETY: the caller guarantees the buffers.
-                _ => unsafe { send_rest(fd, flags, parts, done) }.cast_signed(),
+                _ => unsafe { send_rest(fd, flags, parts, done, &wait) }.cast_signed(),
             };
             let is_kernels = || !slot.stream.is_bypassing();
             let Some(result) = slot.stream.use_kernel(is_kernels, call) else { continue };
@@ -297,8 +298,15 @@ pub(crate) unsafe fn send(
 /// # Safety
 /// Each part is valid for writes of its length.
 #[cold]
-unsafe fn receive_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> usize {
-    move_rest(fd, flags, parts, done, libc::SO_RCVTIMEO, |header| {
+unsafe fn receive_rest(
+    fd: c_int,
+    flags: c_int,
+    parts: &[iovec],
+    done: usize,
+    wait: &Option<Wait>,
+) -> usize {
+    let deadline = deadline(fd, flags, libc::SO_RCVTIMEO, wait);
+    move_rest(fd, rest(parts, done), libc::POLLIN, deadline, |header| {
         let mut unread: c_int = 0;
         // SAFETY: the caller guarantees the buffers; the number outlives the call.
         unsafe {
@@ -315,12 +323,31 @@ unsafe fn receive_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) ->
 /// # Safety
 /// Each part is valid for reads of its length.
 #[cold]
-unsafe fn send_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> usize {
-    move_rest(fd, flags, parts, done, libc::SO_SNDTIMEO, |header| {
+unsafe fn send_rest(
+    fd: c_int,
+    flags: c_int,
+    parts: &[iovec],
+    done: usize,
+    wait: &Option<Wait>,
+) -> usize {
+    let deadline = deadline(fd, flags, libc::SO_SNDTIMEO, wait);
+    move_rest(fd, rest(parts, done), libc::POLLOUT, deadline, |header| {
         let flags = flags | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
         // SAFETY: the caller guarantees the buffers.
         unsafe { real::sendmsg(fd, header, flags) }
     })
+}
+
+/// Returns the time until which a call of the kernel may wait: that of the call's wait so far, if
+/// it has waited.
+fn deadline(fd: c_int, flags: c_int, timeout: c_int, wait: &Option<Wait>) -> Option<u64> {
+    let now = clock::now_ns();
+    if Nonblocking::read(fd).refuses(fd, flags) {
+        return Some(now);
+    }
+    let limit = || options::timeout(fd, timeout).map(|limit| limit.as_nanos());
+    let until = |limit| now.saturating_add(u64::try_from(limit).unwrap_or(u64::MAX));
+    wait.as_ref().map_or_else(|| limit().map(until), Wait::deadline_ns)
 }
 
 /// Receives or sends the rest of a call of which a part has bypassed the kernel. The call returns
@@ -328,33 +355,26 @@ unsafe fn send_rest(fd: c_int, flags: c_int, parts: &[iovec], done: usize) -> us
 /// not called while the kernel has an error, and does not wait.
 fn move_rest(
     fd: c_int,
-    flags: c_int,
-    parts: &[iovec],
-    done: usize,
-    timeout: c_int,
+    mut left: Vec<iovec>,
+    events: i16,
+    deadline_ns: Option<u64>,
     step: impl Fn(*mut msghdr) -> isize,
 ) -> usize {
-    let events = if timeout == libc::SO_RCVTIMEO { libc::POLLIN } else { libc::POLLOUT };
-    let milliseconds = match options::timeout(fd, timeout) {
-        _ if Nonblocking::read(fd).refuses(fd, flags) => 0,
-        Some(limit) => limit.as_micros().div_ceil(1_000) as c_int,
-        None => -1,
-    };
-    let total = length(parts) - done;
     let mut moved = 0;
-    while moved < total {
+    while !left.is_empty() {
         let mut entry = libc::pollfd { fd, events, revents: 0 };
+        let nanos = deadline_ns.map(|deadline| deadline.saturating_sub(clock::now_ns()));
+        let milliseconds =
+            nanos.map_or(-1, |it| it.div_ceil(1_000_000).try_into().unwrap_or(c_int::MAX));
         // SAFETY: the entry outlives the call.
         let count = unsafe { real::poll(&raw mut entry, 1, milliseconds) };
         if count <= 0 || entry.revents & (libc::POLLERR | libc::POLLNVAL) != 0 {
             break;
         }
-        let mut left = rest(parts, done + moved);
         let mut header = message(&mut left);
-        match step(&raw mut header) {
-            count @ 1.. => moved += count.unsigned_abs(),
-            _ => break,
-        }
+        let Ok(count @ 1..) = usize::try_from(step(&raw mut header)) else { break };
+        moved += count;
+        left = rest(&left, count);
     }
     moved
 }

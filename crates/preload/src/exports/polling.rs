@@ -18,8 +18,8 @@ use crate::{clock, epoll, guard, process, real, sleep, slots, stream};
 /// long.
 const CROWDED_SLEEP: Duration = Duration::from_millis(10);
 
-/// The most events that one epoll_wait(2) returns.
-const MOST_EVENTS: usize = 1_024;
+/// The most events that one epoll_wait(2) returns where a member is accelerated.
+const MOST_EVENTS: usize = 256;
 
 const READABLE: i16 = libc::POLLIN | libc::POLLRDNORM;
 const WRITABLE: i16 = libc::POLLOUT | libc::POLLWRNORM | libc::POLLWRBAND;
@@ -274,6 +274,16 @@ const SET_RESULTS: [i16; 3] = [
     libc::POLLPRI,
 ];
 
+/// Returns the number of descriptors that select(2) checks: not more than the kernel's table has.
+fn checked(count: c_int) -> c_int {
+    if usize::try_from(count).unwrap_or(0) <= libc::FD_SETSIZE {
+        return count;
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let size = status.lines().find_map(|line| line.strip_prefix("FDSize:"));
+    size.and_then(|size| size.trim().parse().ok()).map_or(count, |size: c_int| count.min(size))
+}
+
 /// Returns `true` if the pointers to the sets are valid or null.
 fn are_sets(sets: Sets, count: c_int) -> bool {
     let length = usize::try_from(count).unwrap_or(0).div_ceil(64) * size_of::<c_long>();
@@ -364,6 +374,7 @@ pub(crate) unsafe extern "C-unwind" fn select(
     unsafe {
         let sets = [read, write, except];
         let kernel = || real::select(count, read, write, except, timeout);
+        let count = checked(count);
         let is_invalid = |limit: &timeval| limit.tv_sec < 0 || limit.tv_usec < 0;
         // The kernel rejects an invalid timeout.
         if !are_sets(sets, count) || optional(timeout).is_none_or(|it| it.is_some_and(is_invalid)) {
@@ -405,6 +416,7 @@ pub(crate) unsafe extern "C-unwind" fn pselect(
     unsafe {
         let sets = [read, write, except];
         let kernel = || real::pselect(count, read, write, except, timeout, mask);
+        let count = checked(count);
         let Some(limit) = optional(timeout).filter(|_| are_sets(sets, count)) else {
             return kernel();
         };
@@ -441,36 +453,31 @@ pub(crate) unsafe extern "C-unwind" fn epoll_ctl(
     fd: c_int,
     event: *mut libc::epoll_event,
 ) -> c_int {
-    if !slots::is_any_accelerated() {
-        let inside = guard::enter_briefly();
-        // SAFETY: the program's arguments.
-        let result = unsafe { real::epoll_ctl(epoll, operation, fd, event) };
-        // SAFETY: the program passes an event, unless it removes the descriptor. The kernel has
-        // read it.
-        let change = unsafe { event.as_ref() }.filter(|_| result == 0);
-        let is_done = result < 0
-            || inside.is_none()
-            || epoll::control_in_kernel(epoll, operation, fd, change);
-        drop(inside);
-        if !is_done && let Some(_inside) = guard::enter() {
-            epoll::control(epoll, operation, fd, change);
+    // SAFETY: the program's arguments.
+    let call = || unsafe { real::epoll_ctl(epoll, operation, fd, event) };
+    let Some(mut inside) = guard::enter_briefly() else { return call() };
+    let is_removed = operation == libc::EPOLL_CTL_DEL;
+    if slots::is_any_accelerated() {
+        inside.widen();
+        // SAFETY: the program passes an event, null or a wrong pointer.
+        let change = if is_removed { Some(None) } else { unsafe { optional(event) } };
+        let Some(change) = change else { return call() };
+        match epoll::change_taken_over(epoll, operation, fd, change) {
+            Some(Ok(())) => return 0,
+            Some(Err(number)) => return fail(number) as c_int,
+            None => {}
         }
+    }
+    let what = (epoll, operation, fd);
+    // SAFETY: the kernel checks the pointer.
+    if let Some(result) = unsafe { epoll::control_in_kernel(what, event, &mut inside, call) } {
         return result;
     }
-    // SAFETY: as above.
-    let valid = unsafe { optional(event) };
-    let Some((_inside, change)) = guard::enter().zip(valid) else {
-        // SAFETY: the program's arguments.
-        return unsafe { real::epoll_ctl(epoll, operation, fd, event) };
-    };
-    match epoll::change_taken_over(epoll, operation, fd, change) {
-        Some(Ok(())) => return 0,
-        Some(Err(number)) => return fail(number) as c_int,
-        None => {}
-    }
-    // SAFETY: the program's arguments.
-    let result = unsafe { real::epoll_ctl(epoll, operation, fd, event) };
+    inside.widen();
+    let result = call();
     if result == 0 {
+        // SAFETY: the kernel has read it.
+        let change = if is_removed { None } else { unsafe { event.as_ref() } };
         epoll::control(epoll, operation, fd, change);
     }
     result

@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use libc::{iovec, mmsghdr, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t, timespec};
 
 use super::polling::duration;
-use crate::addresses::option;
+use crate::addresses::{self, option};
 use crate::errno::{errno, fail};
 use crate::memory::{self, Access, optional};
 use crate::messages::{deliver, header, is_count_of_parts, received_length, scatter};
@@ -113,8 +113,8 @@ fn await_candidate(fd: c_int) -> bool {
     }
 }
 
-/// Returns `true` if a sender's address can be written, or none is wanted.
-fn is_name(name: *mut sockaddr, length: *mut socklen_t) -> bool {
+/// Returns `true` if a sender's address of so many bytes can be written, or none is wanted.
+fn is_name(name: *mut sockaddr, length: *mut socklen_t, size: usize) -> bool {
     if name.is_null() {
         return true;
     }
@@ -123,7 +123,7 @@ fn is_name(name: *mut sockaddr, length: *mut socklen_t) -> bool {
     }
     // SAFETY: the pointer is valid.
     let room = unsafe { *length } as usize;
-    memory::is_valid(name.cast(), room.min(size_of::<libc::sockaddr_in6>()), Access::Write)
+    memory::is_valid(name.cast(), room.min(size), Access::Write)
 }
 
 /// # Safety
@@ -150,7 +150,7 @@ pub(crate) unsafe extern "C-unwind" fn recvfrom(
             Received::Bypass(result) => {
                 // A stream has no sender's address.
                 if result >= 0 && !name.is_null() {
-                    if !is_name(name, name_length) {
+                    if !is_name(name, name_length, 0) {
                         return fail(libc::EFAULT);
                     }
                     // SAFETY: the pointer is valid.
@@ -168,7 +168,8 @@ pub(crate) unsafe extern "C-unwind" fn recvfrom(
     }
     let deliver = |datagram: &Datagram<'_>, _: &SocketState| {
         let count = length.min(datagram.payload.len());
-        if !memory::is_valid(buffer, count, Access::Write) || !is_name(name, name_length) {
+        let size = addresses::size(datagram.source);
+        if !memory::is_valid(buffer, count, Access::Write) || !is_name(name, name_length, size) {
             return fail(libc::EFAULT);
         }
         // SAFETY: the program guarantees its buffers.
@@ -398,7 +399,8 @@ pub(crate) unsafe extern "C-unwind" fn recvmmsg(
         let kernel = |flags| {
             keeps_error.set(done > 0 && has_error(fd));
             if keeps_error.get() {
-                return fail(libc::EAGAIN);
+                // Not EAGAIN, after which the receive would wait.
+                return fail(libc::EIO);
             }
             // SAFETY: as above.
             unsafe { real::recvmsg(fd, header, flags) }
